@@ -1,0 +1,1 @@
+"""The box: its container, its host, its health."""

@@ -1,0 +1,117 @@
+"""The command line: parse, call, render. No logic lives here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from infoforge import __version__
+from infoforge.cli.console import Console
+from infoforge.contract import EXIT_FAILED, InfoForgeError, UsageError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    # name: (module:attribute, short help shown without importing the module)
+    "ask": ("infoforge.cli.ask:ask", "Answer a question from the articles, with citations."),
+    "search": ("infoforge.cli.ask:search", "List the articles that match a question."),
+    "passages": ("infoforge.cli.ask:passages", "Print the numbered sources a model would get."),
+    "config": ("infoforge.cli.config:config", "Write, show and check the configuration."),
+    "doctor": ("infoforge.cli.doctor:doctor", "Check every link of the chain."),
+    "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
+    "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
+    "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        target = COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, attribute = target[0].split(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As Click does, with the nearest name when there is no such command."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean '{near[0]}'?" if near else "see infoforge --help"
+            raise UsageError(f"no such command: {args[0]}", hint)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="infoforge %(version)s")
+@click.option(
+    "--config",
+    "config_path",
+    metavar="FILE",
+    envvar="INFOFORGE_CONFIG",
+    help="Configuration file [default: ~/.config/infoforge/config.yaml].",
+)
+@click.pass_context
+def cli(ctx: click.Context, config_path: str | None) -> None:
+    """Answer questions from offline wikis, with citations, through a local language model.
+
+    Example: infoforge ask "Who wrote Kokoro and when was it published?"
+
+    Exit codes: 0 ok, 1 a check or the corpora failed, 2 bad config or usage, 3 nothing found,
+    4 not grounded (--strict), 5 no model endpoint reachable.
+    """
+    ctx.obj = config_path
+
+
+def run(args: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with the contract's code; never shows a traceback.
+
+    Args:
+        args: Arguments without the program name; ``sys.argv`` when not given.
+    """
+    argv = sys.argv[1:] if args is None else args
+    console = Console.begin(as_json="--json" in argv)
+    try:
+        result: Any = cli.main(args=argv, prog_name="infoforge", standalone_mode=False)
+    except InfoForgeError as error:
+        console.fail(error)
+    except click.ClickException as error:
+        console.fail(_usage(error))
+    except (KeyboardInterrupt, click.Abort):
+        console.fail(InfoForgeError("interrupted", code="interrupted"), exit_code=130)
+    except BrokenPipeError:
+        # The reader went away; point stdout elsewhere so that the interpreter's own flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
+    except Exception as error:
+        if os.environ.get("INFOFORGE_DEBUG"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        hint = "please report it with the output of INFOFORGE_DEBUG=1 and the same command"
+        console.fail(InfoForgeError(f"internal fault: {text}", hint))
+    sys.exit(result if isinstance(result, int) else 0)
+
+
+def _usage(error: click.ClickException) -> InfoForgeError:
+    """Turn Click's complaint into ours, so that it is one line and fits the envelope."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "infoforge"
+    return UsageError(" ".join(error.format_message().split()), f"see {where} --help")

@@ -1,0 +1,122 @@
+"""stdout carries the answer alone; warnings, progress and errors go to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
+
+import click
+
+from infoforge.contract import InfoForgeError, Notice, envelope
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Console:
+    """What one run of one command prints.
+
+    There is one per process (`Console.begin`, then `Console.current`), since an error raised before
+    a command's own code runs must still be told in the form that was asked for.
+    """
+
+    _current: ClassVar[Console | None] = None
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.command = "infoforge"
+        self.notices: list[Notice] = []
+
+    @classmethod
+    def begin(cls, *, as_json: bool) -> Console:
+        """Make the console of this run."""
+        cls._current = cls(as_json=as_json)
+        return cls._current
+
+    @classmethod
+    def current(cls, command: str, *, as_json: bool) -> Console:
+        """The console of this run, told which command is running."""
+        console = cls._current or cls.begin(as_json=as_json)
+        console.command = command
+        console.as_json = as_json
+        return console
+
+    def warn(self, *notices: Notice) -> None:
+        """Tell warnings on stderr and keep them for the envelope."""
+        for notice in notices:
+            self.notices.append(notice)
+            self.note(f"warning: {notice.message}")
+
+    def note(self, message: str) -> None:
+        """One line of progress on stderr."""
+        print(f"infoforge: {printable(message)}", file=sys.stderr)
+
+    def finish(self, data: Mapping[str, Any], text: str = "", exit_code: int = 0) -> int:
+        """Print the result: the JSON document, or the text.
+
+        Args:
+            data: The envelope's ``data``.
+            text: What a person reads; printed as it is, with a newline at its end.
+            exit_code: The exit code that goes with it.
+
+        Returns:
+            The exit code, to be returned by the command.
+        """
+        if self.as_json:
+            self._document(envelope(self.command, data, exit_code=exit_code, notices=self.notices))
+        elif text:
+            write(sys.stdout, text.rstrip("\n") + "\n")
+        return exit_code
+
+    def fail(self, error: InfoForgeError, exit_code: int | None = None) -> NoReturn:
+        """Tell an error and exit with its code (or with ``exit_code``)."""
+        self.warn(*error.notices)
+        if self.as_json:
+            document = envelope(self.command, error.data, notices=self.notices, error=error)
+            if exit_code is not None:
+                document["exit_code"] = exit_code
+            self._document(document)
+        hint = f" ({error.hint})" if error.hint else ""
+        self.note(f"error: {error.message}{hint}")
+        sys.exit(error.exit_code if exit_code is None else exit_code)
+
+    def _document(self, document: Mapping[str, Any]) -> None:
+        write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write text whatever the stream's encoding: what it cannot say becomes an escape."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def printable(text: str) -> str:
+    """Text fit for one line of a terminal: control characters escaped, newlines folded."""
+    folded = " ".join(text.split())
+    return "".join(c if c.isprintable() or c == " " else f"\\x{ord(c):02x}" for c in folded)
+
+
+def colour(stream: TextIO) -> bool:
+    """Whether the stream wants colour: a terminal, and ``NO_COLOR`` not set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def json_option(function: F) -> F:
+    """The ``--json`` option, the same for every command."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+    )(function)
+
+
+def table(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> str:
+    """Rows as aligned columns (the last one ragged)."""
+    if not rows:
+        return ""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

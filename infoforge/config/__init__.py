@@ -1,0 +1,1 @@
+"""The configuration: loading, validating, explaining."""

@@ -1,0 +1,75 @@
+"""The effective settings as frozen dataclasses; `load` fills them from a validated file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ZimSettings:
+    """Where the ZIM files are, and which of them are used, most preferred first.
+
+    ``enabled`` empty means every ZIM in the folder, by name.
+    """
+
+    folder: Path = field(default_factory=lambda: Path.home() / "zims")
+    enabled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KiwixSettings:
+    """The kiwix-serve to ask; an empty URL means libzim in this process."""
+
+    url: str = ""
+    allow_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimeoutSettings:
+    """Seconds to wait for the connection, the first byte, between two bytes, and for the whole."""
+
+    connect: float = 3.0
+    first_byte: float = 120.0
+    idle: float = 60.0
+    total: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """One model server, or the built-in quoting (``kind: quote``, which has no url).
+
+    ``api_key_env`` and ``api_key_file`` name where the key is; the key itself never stands here.
+    """
+
+    name: str
+    kind: str = "openai"
+    url: str = ""
+    model: str = ""
+    context_tokens: int = 4096
+    max_tokens: int = 700
+    temperature: float = 0.3
+    timeouts: TimeoutSettings = field(default_factory=TimeoutSettings)
+    api_key_env: str = ""
+    api_key_file: str = ""
+    allow_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Retrieval: number of sources, seconds for the whole search, and language (empty: detect)."""
+
+    sources: int = 5
+    deadline: float = 10.0
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that was configured, with the file it came from (``None``: built-in defaults)."""
+
+    path: Path | None = None
+    zims: ZimSettings = field(default_factory=ZimSettings)
+    kiwix: KiwixSettings = field(default_factory=KiwixSettings)
+    endpoints: tuple[EndpointSettings, ...] = ()
+    search: SearchSettings = field(default_factory=SearchSettings)

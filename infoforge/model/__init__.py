@@ -1,0 +1,1 @@
+"""Prompts, model servers, and quoting without one."""

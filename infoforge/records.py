@@ -1,0 +1,166 @@
+"""The plain frozen dataclasses that flow from stage to stage, one way, top to bottom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo:
+    """What a corpus says of itself.
+
+    Attributes:
+        name: Stable name without the date (``wikipedia_en_all_nopic``); unique among open corpora.
+        kind: ``kiwix`` (HTTP), ``zim`` (libzim in this process) or ``vault``.
+        title: Title for people.
+        languages: ISO 639-1 codes where one exists, else 639-3; empty when unknown.
+        date: Date of the dump as ISO text (``2026-06`` or ``2026-06-15``); empty when unknown.
+        fulltext: Whether full-text search is possible.
+        titles: Whether a title index exists.
+        articles: Number of articles, 0 when unknown.
+        origin: The file path or base URL it is read from.
+        flavour: ``maxi``, ``nopic``, ``mini`` or empty.
+    """
+
+    name: str
+    kind: str
+    title: str
+    languages: tuple[str, ...] = ()
+    date: str = ""
+    fulltext: bool = True
+    titles: bool = True
+    articles: int = 0
+    origin: str = ""
+    flavour: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search or title hit: which entry of which corpus (path is unique inside the corpus)."""
+
+    corpus: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The answer to one search: the first hits in the engine's order and its estimate of all."""
+
+    hits: tuple[Hit, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the text under it, up to the next heading.
+
+    Attributes:
+        heading: Heading path, outermost first, joined by `` > ``; empty for the lead.
+        text: Paragraphs and ``key: value`` lines, one a line.
+    """
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link out of an article to another entry of the same corpus."""
+
+    path: str
+    text: str
+    context: str = ""
+    """The line or list item that the link stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One entry of a corpus, read: redirects followed, markup gone.
+
+    Attributes:
+        path: The entry's own path after redirects; two hits that lead here are one article.
+        url: Where a person can open it (HTTP URL, or ``zim://FILE/PATH`` without a server).
+        date: Date of the dump, or of the note, as ISO text.
+        sections: The lead first.
+        links: Only links inside the same corpus; kept for disambiguation pages alone.
+        modified: A note's own modification date; empty for wiki articles.
+    """
+
+    corpus: str
+    path: str
+    title: str
+    url: str
+    date: str
+    language: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+    disambiguation: bool = False
+    modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A numbered passage in the prompt, and the citation a reader sees."""
+
+    number: int
+    title: str
+    url: str
+    corpus: str
+    path: str
+    date: str
+    language: str
+    text: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as the server reports them; 0 when it does not."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What an endpoint wrote, reasoning stripped.
+
+    Attributes:
+        text: The visible answer.
+        endpoint: Name of the endpoint that wrote it.
+        model: Model name as used.
+        kind: ``openai`` or ``quote``.
+        sources: The sources as they stood in the prompt that was answered.
+        truncated: The server stopped for length.
+    """
+
+    text: str
+    endpoint: str
+    model: str
+    kind: str
+    sources: tuple[Source, ...]
+    truncated: bool = False
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judge's view of an answer.
+
+    Attributes:
+        text: The answer with citation numbers that name no source removed.
+        cited: Numbers of the sources that the answer names, ascending.
+        unknown: Citation numbers that were removed.
+        unsupported: Figures and dates in the answer that stand in no source, as written.
+    """
+
+    text: str
+    cited: tuple[int, ...]
+    unknown: tuple[int, ...]
+    unsupported: tuple[str, ...]
+
+    @property
+    def grounded(self) -> bool:
+        """True when a source is named and every figure stands in one."""
+        return bool(self.cited) and not self.unsupported

@@ -1,0 +1,1 @@
+"""Text without a corpus: HTML to text, tokens, word lists."""

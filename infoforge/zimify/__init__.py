@@ -1,0 +1,1 @@
+"""A folder of documents becomes a ZIM file."""

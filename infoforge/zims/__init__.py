@@ -1,0 +1,1 @@
+"""The shelf of ZIM files: find, download, verify, update."""
