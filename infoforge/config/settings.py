@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NewType
+
+# To add a section: a frozen dataclass here with a default for every field, a field in `Settings`,
+# and the same keys with a description and an example in data/schemas/config.schema.json. `load`,
+# `config init`, `config show` and docs/config.md follow; tests hold the two to each other.
+
+Size = NewType("Size", int)
+"""A number of bytes; the file may say ``7 GB`` or ``1.5 GiB`` (schema: ``#/$defs/size``)."""
+
+
+def home() -> Path:
+    """The home directory; the root directory for a user who has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +29,7 @@ class ZimSettings:
     ``enabled`` empty means every ZIM in the folder, by name.
     """
 
-    folder: Path = field(default_factory=lambda: Path.home() / "zims")
+    folder: Path = field(default_factory=lambda: home() / "zims")
     enabled: tuple[str, ...] = ()
 
 
@@ -51,7 +67,7 @@ class EndpointSettings:
     temperature: float = 0.3
     timeouts: TimeoutSettings = field(default_factory=TimeoutSettings)
     api_key_env: str = ""
-    api_key_file: str = ""
+    api_key_file: Path | None = None
     allow_public: bool = False
 
 
