@@ -1,0 +1,1 @@
+"""What tests share: servers, ZIM files, and runs of the installed command."""
