@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "passages": ("infoforge.cli.ask:passages", "Print the numbered sources a model would get."),
     "config": ("infoforge.cli.config:config", "Write, show and check the configuration."),
     "doctor": ("infoforge.cli.doctor:doctor", "Check every link of the chain."),
+    "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
     "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),

@@ -80,6 +80,42 @@ class SearchSettings:
     language: str = ""
 
 
+IMAGE = "ghcr.io/kiwix/kiwix-serve:3.8.2"
+"""The container image, pinned here and nowhere else."""
+
+IMAGE_DIGEST = ""
+"""The image's digest (``sha256:…``), when it is known; ``serve pull`` then fetches exactly that."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSettings:
+    """The container that serves the ZIM files on this machine.
+
+    Attributes:
+        image: Fully qualified image reference with a tag.
+        digest: Digest that the image must have; empty: the tag is believed.
+        container: Name of the container.
+        bind: Address of this machine on which the port is open.
+        port: Port on this machine.
+        memory: Limit in bytes, 0 for none (the page cache that a search needs counts against it).
+        pids: Limit of processes and threads in the container.
+        skip_invalid: Pass ``--skipInvalid``, which kiwix-serve has since 3.7.
+        health_command: Shell line run inside the container; empty: ask the catalog for a book.
+        start_timeout: Seconds that ``serve start`` waits for the books.
+    """
+
+    image: str = IMAGE
+    digest: str = IMAGE_DIGEST
+    container: str = "infoforge-kiwix"
+    bind: str = "127.0.0.1"
+    port: int = 8080
+    memory: Size = Size(0)
+    pids: int = 256
+    skip_invalid: bool = True
+    health_command: str = ""
+    start_timeout: float = 120.0
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that was configured, with the file it came from (``None``: built-in defaults)."""
@@ -89,3 +125,4 @@ class Settings:
     kiwix: KiwixSettings = field(default_factory=KiwixSettings)
     endpoints: tuple[EndpointSettings, ...] = ()
     search: SearchSettings = field(default_factory=SearchSettings)
+    box: BoxSettings = field(default_factory=BoxSettings)
