@@ -1,0 +1,77 @@
+"""Validated plain data to frozen dataclasses, by their type hints alone."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from infoforge.config.locate import expand
+from infoforge.config.settings import Size
+
+T = TypeVar("T")
+Hint: TypeAlias = Any
+"""What a type annotation evaluates to."""
+Plain: TypeAlias = Any
+"""Plain data: dict, list, str, int, float, bool."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def build(cls: type[T], data: Mapping[str, Plain], base: Path) -> T:
+    """Make a settings dataclass; keys that are not there keep the dataclass's default.
+
+    Args:
+        cls: A frozen dataclass whose fields are str, bool, int, float, ``Path``, ``Size``, another
+            such dataclass, a tuple or mapping of these, or one of these or ``None``.
+        data: Data that the JSON Schema has let through; keys are field names.
+        base: Folder that relative paths are relative to.
+
+    Raises:
+        ConfigError: A path cannot be expanded.
+    """
+    hints = get_type_hints(cls)
+    return cls(**{key: _convert(hints[key], value, base) for key, value in data.items()})
+
+
+def parse_size(value: int | str) -> int:
+    """Bytes from ``7 GB``, ``1.5GiB``, ``500M`` or a plain number.
+
+    Raises:
+        ValueError: Not a size.
+    """
+    if isinstance(value, int):
+        return value
+    text = value.strip().lower().removesuffix("b")
+    number = text.rstrip("kmgti ")
+    unit = text[len(number) :].strip()
+    factor = _UNITS.get(unit) or _BINARY_UNITS.get(unit)
+    if factor is None:
+        raise ValueError(f"not a size: {value}")
+    return round(float(number) * factor)
+
+
+def _convert(hint: Hint, value: Plain, base: Path) -> Plain:
+    origin: Hint = get_origin(hint)
+    if origin is None:
+        return _plain(hint, value, base)
+    arguments = get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _convert(next(a for a in arguments if a is not type(None)), value, base)
+    if origin is tuple:
+        return tuple(_convert(arguments[0], item, base) for item in value)
+    return {key: _convert(arguments[1], item, base) for key, item in value.items()}
+
+
+def _plain(hint: Hint, value: Plain, base: Path) -> Plain:
+    if hint is Size:
+        return parse_size(value)
+    if hint is Path:
+        return expand(value, base)
+    if is_dataclass(hint):
+        return build(cast(type[Plain], hint), value, base)
+    # A whole float (5.0) is an integer to JSON Schema, and 5 is a number.
+    return hint(value) if hint in (int, float) else value
