@@ -117,6 +117,19 @@ class BoxSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogSettings:
+    """Where ``infoforge zims`` finds new ZIM files; no other command ever connects there.
+
+    Attributes:
+        url: OPDS v2 feed of entries; redirects are followed.
+        stall: Seconds without a byte (or with next to none) after which the next mirror is tried.
+    """
+
+    url: str = "https://opds.library.kiwix.org/catalog/v2/entries"
+    stall: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that was configured, with the file it came from (``None``: built-in defaults)."""
 
@@ -126,3 +139,4 @@ class Settings:
     endpoints: tuple[EndpointSettings, ...] = ()
     search: SearchSettings = field(default_factory=SearchSettings)
     box: BoxSettings = field(default_factory=BoxSettings)
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
