@@ -35,7 +35,7 @@ def _kiwix(version: str) -> Iterator[Callable[..., Kiwix]]:
 
 @pytest.fixture
 def kiwix37() -> Iterator[Callable[..., Kiwix]]:
-    """``kiwix37(zim, …, options=("-r", "/x"))`` starts a real kiwix-serve: ``.url``, ``.stop()``."""
+    """``kiwix37(zim, …, options=("-r", "/x"))`` starts a kiwix-serve: ``.url``, ``.stop()``."""
     yield from _kiwix("3.7")
 
 

@@ -1,0 +1,70 @@
+# make demo   see it work        make test   the tests, with coverage
+# make help   the other targets
+#
+# Every target makes .venv itself. Python 3.11 or newer is needed, and nothing else by hand.
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Files that say what is installed; newer pyproject.toml or a missing .venv: install again.
+RUN := $(VENV)/.installed-run
+DEV := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-model lint format bench eval clean
+
+help:
+	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
+	@echo 'make test        tests and coverage (as root, missing Debian packages are installed)'
+	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck'
+	@echo 'make format      let ruff format the code'
+	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
+	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
+	@echo 'make eval        how often retrieval finds the right article, per language'
+	@echo 'make clean       remove .venv and caches'
+
+$(RUN): pyproject.toml scripts/venv
+	@scripts/venv $(VENV)
+	@touch $@
+
+$(DEV): pyproject.toml scripts/venv
+	@scripts/venv $(VENV) test lint
+	@touch $@ $(RUN)
+
+demo: $(RUN)
+	@$(BIN)/infoforge demo
+
+# PYTEST="-k kiwix" and the like go to pytest; coverage is only judged for a whole run.
+test: $(DEV)
+	@scripts/system-packages test
+	@$(BIN)/pytest $(if $(PYTEST),$(PYTEST),--cov --cov-report=term)
+
+# The server runs in an environment of its own, so that the tool's stays what a user has.
+test-model: $(DEV)
+	@scripts/system-packages test model
+	@python=$$(tests/support/model-venv) && INFOFORGE_MODEL_PYTHON=$$python $(BIN)/pytest tests/model
+
+lint: $(DEV)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@if command -v shellcheck >/dev/null; \
+	  then shellcheck $$(grep -lrE '^#!/bin/(ba)?sh' scripts tests/support .ci); \
+	  else echo 'shellcheck is not installed: shell scripts were not checked'; fi
+
+format: $(DEV)
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(DEV)
+	@scripts/system-packages test
+	@$(BIN)/python tests/bench/startup.py
+	@$(BIN)/python tests/bench/retrieval.py
+
+eval: $(DEV)
+	@scripts/system-packages test
+	@$(BIN)/python tests/bench/retrieval.py --eval
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
