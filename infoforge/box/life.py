@@ -1,0 +1,346 @@
+"""The container's life: start (which heals), stop, recreate.
+
+A container is never restarted, only removed and made anew: Podman's own restart meets its port
+forwarder still holding the port, and a container from before a power cut may not start at all.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infoforge.box import ports
+from infoforge.box.books import Book, Selection, select
+from infoforge.box.host import Host, Mount, inspect_host, mount_of, unprivileged_from
+from infoforge.box.plan import Plan, make_plan
+from infoforge.box.podman import BoxError, Podman, complaint, remedy
+from infoforge.box.probe import Catalog, base_url, catalog
+from infoforge.box.state import Container, last_lines, read_container
+from infoforge.config.settings import BoxSettings, Settings
+from infoforge.contract import Notice
+
+Warn = Callable[[Notice], None]
+
+_FORWARDERS = ("pasta", "slirp4netns", "rootlessport", "conmon", "exe")
+_NETWORK = re.compile(r"pasta|slirp4netns|netavark|aardvark|network namespace|setns", re.IGNORECASE)
+_NETWORK_PATIENCE = 20.0
+_CRASHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is known before anything is touched."""
+
+    selection: Selection
+    host: Host
+    mount: Mount
+    image: dict[str, Any]
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """How a start ended well.
+
+    Attributes:
+        action: ``running`` (nothing was to do) or ``created``.
+        reason: Why it was created; empty when it was not.
+        url: Where it answers.
+        seconds: How long it took.
+        books: Served ZIM files.
+        missing: ZIM files that open here and that the server does not list.
+    """
+
+    action: str
+    reason: str
+    url: str
+    seconds: float
+    books: tuple[str, ...]
+    missing: tuple[str, ...]
+    prepared: Prepared
+
+
+def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> Prepared:
+    """Look at the ZIM files, the machine and the image, and plan the container.
+
+    Args:
+        settings: The configuration.
+        podman: The Podman to call.
+        need_image: Whether a missing image is an error.
+
+    Raises:
+        BoxError: No Podman, no ZIM that opens, no image, or a folder that must not be mounted.
+    """
+    box, folder = settings.box, settings.zims.folder
+    selection = select(settings.zims)
+    if not selection.books:
+        raise _no_books(selection)
+    host = inspect_host(podman)
+    image = podman.inspect("image", box.image)
+    if image is None and need_image:
+        raise missing_image(box)
+    image = image or {}
+    if host.rootless and box.port < unprivileged_from():
+        raise BoxError(
+            f"box.port is {box.port}, and a user may open ports from {unprivileged_from()} on",
+            "set box.port to 1024 or above (8080)",
+            code="port",
+        )
+    mount = mount_of(folder)
+    owned = all((folder / b.file).stat().st_uid == os.getuid() for b in selection.books)
+    owned = owned and folder.stat().st_uid == os.getuid()
+    plan = make_plan(
+        box,
+        selection,
+        host,
+        mount,
+        image_id=str(image.get("Id", "")),
+        owned=owned or os.getuid() == 0,
+    )
+    return Prepared(selection, host, mount, image, plan)
+
+
+def missing_image(box: BoxSettings) -> BoxError:
+    """The error for an image that is not on this machine."""
+    return BoxError(
+        f"the image {box.image} is not on this machine, and is never pulled unasked",
+        "run: infoforge serve pull, or without internet: infoforge serve load ARCHIVE",
+        code="image_missing",
+    )
+
+
+def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False) -> Started:
+    """Make sure that the container serves the books; do nothing when it does.
+
+    Args:
+        settings: The configuration.
+        podman: The Podman to call.
+        warn: Takes warnings (ZIM files left out, an open port).
+        anew: Make the container anew even if it is well.
+
+    Raises:
+        BoxError: It does not serve them, with the reason. No container is left behind then.
+    """
+    begun = time.monotonic()
+    box = settings.box
+    with _alone():
+        prepared = prepare(settings, podman)
+        _tell(prepared, box, warn)
+        old = read_container(podman, box.container)
+        reason = _reason(old, prepared, box, anew)
+        if not reason:
+            action, listed = "running", _listed(box, prepared, 5.0)
+            if not _serves(listed, prepared):
+                reason = "it does not list its books" if listed.status else "it does not answer"
+        if reason:
+            _check_port(box, old)
+            _remove(podman, box.container)
+            _create(podman, box, prepared.plan)
+            action, listed = "created", _await_books(podman, box, prepared)
+    books = prepared.selection.books
+    served = tuple(b.file for b in books if b.uuid in listed.books)
+    missing = tuple(b.file for b in books if b.uuid not in listed.books)
+    for file in missing:
+        warn(
+            Notice("zim_not_served", f"{file}: kiwix-serve does not list it (infoforge serve logs)")
+        )
+    url = base_url(box.bind, box.port)
+    return Started(
+        action, reason, url, round(time.monotonic() - begun, 2), served, missing, prepared
+    )
+
+
+def stop(settings: Settings, podman: Podman) -> bool:
+    """Stop and remove the container; whether there was one."""
+    with _alone():
+        name = settings.box.container
+        reply = podman.run("stop", "--ignore", "--time=10", name, timeout=40.0)
+        _remove(podman, name)
+        return reply.code == 0 and name in reply.out
+
+
+def _no_books(selection: Selection) -> BoxError:
+    faults = "; ".join(f"{item.file}: {item.reason}" for item in selection.bad)
+    if not selection.folder.is_dir():
+        return BoxError(
+            f"there is no folder {selection.folder}",
+            "make it, or set zims.folder; infoforge zims pull fills it",
+            code="no_zims",
+        )
+    what = (
+        f"no ZIM in {selection.folder} can be served ({faults})"
+        if faults
+        else (f"no ZIM in {selection.folder}")
+    )
+    hint = "infoforge zims pull fetches one" + (
+        ", infoforge zims verify checks them" * bool(faults)
+    )
+    return BoxError(what, hint, code="no_zims")
+
+
+def _tell(prepared: Prepared, box: BoxSettings, warn: Warn) -> None:
+    for item in prepared.selection.bad:
+        warn(Notice("zim_left_out", f"{item.file} is not served: {item.reason}"))
+    if not ports.loopback(box.bind):
+        warn(Notice("open_port", f"box.bind is {box.bind}: the whole network can read the wikis"))
+    digests = prepared.image.get("RepoDigests") or []
+    if box.digest and not any(str(d).endswith(box.digest) for d in digests):
+        text = f"the image on this machine does not show the digest {box.digest}"
+        warn(Notice("image_digest", f"{text} (was it loaded from an archive?)"))
+
+
+def _reason(old: Container | None, prepared: Prepared, box: BoxSettings, anew: bool) -> str:
+    """Why the container must be made anew; empty when nothing speaks for it."""
+    if anew:
+        return "asked for"
+    if old is None:
+        return "there was none"
+    if old.fingerprint != prepared.plan.fingerprint:
+        return "image, port, ZIM files or options changed" if old.fingerprint else "it was not ours"
+    if old.status != "running":
+        return f"it was {old.status or 'in no state'}"
+    return "" if old.monitored else "its monitor (conmon) was gone"
+
+
+def _check_port(box: BoxSettings, old: Container | None) -> None:
+    """Refuse a port that another program holds, before the old container is touched."""
+    held = ports.holder(box.bind, box.port)
+    if held is None:
+        return
+    ours = old is not None and (not held.pid or held.name.startswith(_FORWARDERS))
+    if not ours:
+        raise _port_held(box, held)
+
+
+def _port_held(box: BoxSettings, held: ports.Holder) -> BoxError:
+    return BoxError(
+        f"port {box.port} on {box.bind} is held by {held}",
+        "stop that program, or set box.port to another port",
+        code="port_held",
+    )
+
+
+def _remove(podman: Podman, name: str) -> None:
+    """Remove the container, whatever state it is in."""
+    reply = podman.run("rm", "--force", "--ignore", "--time=5", "--volumes", name, timeout=60.0)
+    if reply.code != 0:
+        raise BoxError(
+            f"the old container {name} cannot be removed: {complaint(reply)}", remedy(reply.err)
+        )
+
+
+def _create(podman: Podman, box: BoxSettings, plan: Plan) -> None:
+    """Run the container, patient with what passes by itself."""
+    end = time.monotonic() + _NETWORK_PATIENCE
+    freed = False
+    while True:
+        reply = podman.run(*plan.argv, timeout=120.0)
+        if reply.code == 0:
+            return
+        _remove(podman, box.container)
+        in_use = re.search(r"name .* is already in use by \"?([0-9a-f]{12,64})", reply.err)
+        if in_use and not freed:
+            # A power cut can leave a container that only the storage knows.
+            freed = True
+            podman.run("rm", "--force", "--storage", in_use[1])
+            continue
+        if "address already in use" in reply.err.lower():
+            held = ports.holder(box.bind, box.port)
+            if held is not None and not held.name.startswith(_FORWARDERS):
+                raise _port_held(box, held)
+        elif not _NETWORK.search(reply.err):
+            break
+        # The forwarder of the container before needs a moment to go, a network at boot to come.
+        if time.monotonic() > end:
+            break
+        time.sleep(1.0)
+    raise BoxError(
+        f"podman run failed ({reply.code}): {complaint(reply)}",
+        remedy(reply.err),
+        code="run_failed",
+    )
+
+
+def _await_books(podman: Podman, box: BoxSettings, prepared: Prepared) -> Catalog:
+    """Wait until the server lists a book.
+
+    Raises:
+        BoxError: It keeps crashing, or the time is up; the container is gone then, since a server
+            that crashes for ever, or serves nothing, only hides the fault.
+    """
+    begun = time.monotonic()
+    look = 0
+    while True:
+        listed = catalog(box.bind, box.port)
+        if _serves(listed, prepared):
+            return listed
+        why = ""
+        look += 1
+        if look % 5 == 0:
+            why = _hopeless(podman, box, listed)
+        if not why and time.monotonic() - begun > box.start_timeout:
+            why = f"no books within {box.start_timeout:g} s ({listed.error or 'an empty catalog'})"
+        if why:
+            break
+        time.sleep(0.2)
+    said = last_lines(podman, box.container)
+    _remove(podman, box.container)
+    text = f"kiwix-serve does not serve the books: {why}" + (f"; it wrote: {said}" if said else "")
+    raise BoxError(text, _hint(said, prepared), code="not_serving")
+
+
+def _hopeless(podman: Podman, box: BoxSettings, listed: Catalog) -> str:
+    """Why waiting on is useless; empty when it is not."""
+    if listed.status == 200:
+        # All ZIM files are opened before the server listens: what is not listed now never will be.
+        return listed.error or "it answers, but none of the books is in its catalog"
+    now = read_container(podman, box.container)
+    if now is None:
+        return "the container is gone"
+    if now.restarts >= _CRASHES:
+        return f"it ended and was restarted {now.restarts} times"
+    if now.status in ("exited", "stopped") and not now.monitored:
+        return "it ended"
+    return ""
+
+
+def _hint(said: str, prepared: Prepared) -> str:
+    if re.search(r"unrecogni[sz]ed option|invalid option|unknown option", said, re.IGNORECASE):
+        return "this kiwix-serve is older than 3.7: set box.skip_invalid to false, or a newer image"
+    if prepared.host.enforcing:
+        return "SELinux enforces: see ausearch -m avc -ts recent, and ls -Z in the ZIM folder"
+    return "infoforge zims verify checks the files; infoforge doctor the rest"
+
+
+def _listed(box: BoxSettings, prepared: Prepared, seconds: float) -> Catalog:
+    """The catalog, with a little patience for a container that has only just been started."""
+    end = time.monotonic() + seconds
+    while True:
+        listed = catalog(box.bind, box.port)
+        if _serves(listed, prepared) or time.monotonic() > end:
+            return listed
+        time.sleep(0.2)
+
+
+def _serves(listed: Catalog, prepared: Prepared) -> bool:
+    """Whether any of the books is listed: a box that serves most is better than none at all."""
+    wanted: tuple[Book, ...] = prepared.selection.books
+    return any(book.uuid in listed.books for book in wanted)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one start or stop of this user run at a time; the others wait."""
+    runtime = Path(f"/run/user/{os.getuid()}")
+    folder = runtime if runtime.is_dir() else Path.home() / ".cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "infoforge-serve.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,229 @@
+"""What the container should be: the Podman line, its fingerprint, and the choices behind it.
+
+A pure function of the settings, the books and the machine, so that it can be tested without any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from infoforge.box.books import Selection
+from infoforge.box.host import Host, Mount
+from infoforge.box.podman import BoxError
+from infoforge.config.settings import BoxSettings
+
+LABEL = "infoforge.fingerprint"
+"""Label of the container that holds what it was made from."""
+
+MADE_FROM_LABEL = "infoforge.zims"
+"""Label that holds the names of the ZIM files, as JSON."""
+
+INNER_PORT = 8080
+"""Port inside the container, where the image's start script puts the server."""
+
+MOUNT = "/data"
+
+_URL = f"http://127.0.0.1:{INNER_PORT}/catalog/v2/entries?count=1"
+HEALTH_COMMAND = (
+    # The official image has busybox wget; images made of distribution packages may have curl, or
+    # bash alone. Health means that a book is listed: a denied mount gives HTTP 200 and none.
+    f"if command -v wget >/dev/null; then wget -q -T 9 -O - '{_URL}'; "
+    f"elif command -v curl >/dev/null; then curl -s -m 9 '{_URL}'; "
+    f"else bash -c 'exec 3<>/dev/tcp/127.0.0.1/{INNER_PORT}; "
+    'printf "GET /catalog/v2/entries?count=1 HTTP/1.0\\r\\n\\r\\n" >&3; '
+    "cat <&3'; fi | grep -q '<entry>'"
+)
+
+HEALTH_ON_FAILURE_SINCE = (4, 3)
+_UNSAFE_IN_SHELL = re.compile(r"[\s*?\[\]\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that was decided by what the machine can give: what, how, and why."""
+
+    what: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The container to be.
+
+    Attributes:
+        argv: Arguments of ``podman``, from ``run`` on.
+        fingerprint: Of all that the container is made from.
+        choices: What was decided by what the machine can give.
+    """
+
+    argv: tuple[str, ...]
+    fingerprint: str
+    choices: tuple[Choice, ...]
+
+
+def make_plan(
+    box: BoxSettings,
+    selection: Selection,
+    host: Host,
+    mount: Mount,
+    *,
+    image_id: str,
+    owned: bool,
+) -> Plan:
+    """Decide what the container is made of.
+
+    Args:
+        box: The configuration.
+        selection: The ZIM files to serve.
+        host: The machine.
+        mount: The mount that the ZIM folder is on.
+        image_id: ID of the local image, so that a new one under the old tag makes a new container.
+        owned: Whether this user owns the folder and the files (only an owner may label them).
+
+    Raises:
+        BoxError: The folder must not be mounted.
+    """
+    folder = Path(selection.folder).resolve()
+    _refuse(folder, mount, host)
+    volume, options, choices = _labels(folder, mount, host, owned)
+    limits, limit_choices = _limits(box, host)
+    health, health_choices = _health(box, host)
+    choices += limit_choices + health_choices
+    address = f"[{box.bind}]" if ":" in box.bind else box.bind
+    flags = [
+        f"--name={box.container}",
+        "--detach",
+        "--replace",
+        "--pull=never",
+        "--restart=always",
+        "--user=root",
+        "--read-only",
+        "--cap-drop=all",
+        "--security-opt=no-new-privileges",
+        *options,
+        *limits,
+        f"--publish={address}:{box.port}:{INNER_PORT}",
+        f"--volume={volume}",
+        "--stop-timeout=10",
+        # A file of bounded size: readable without the journal's group, and never a full disk.
+        "--log-driver=k8s-file",
+        "--log-opt=max-size=2mb",
+        *health,
+    ]
+    arguments = ["--nodatealiases"]
+    if box.skip_invalid:
+        # Never the short form: 3.7.0 lists it and refuses it.
+        arguments.insert(0, "--skipInvalid")
+    arguments += [shell_glob(f"{MOUNT}/{book.file}") for book in selection.books]
+    made_from = {
+        "flags": flags,
+        "arguments": arguments,
+        "image": [box.image, image_id],
+        "books": [[b.file, b.uuid, b.size, b.modified] for b in selection.books],
+    }
+    text = json.dumps(made_from, ensure_ascii=True, sort_keys=True)
+    fingerprint = hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
+    labels = (
+        f"--label={LABEL}={fingerprint}",
+        f"--label={MADE_FROM_LABEL}={json.dumps([b.file for b in selection.books])}",
+    )
+    return Plan(("run", *flags, *labels, box.image, *arguments), fingerprint, tuple(choices))
+
+
+def shell_glob(path: str) -> str:
+    """A path as the image's start script takes it: unquoted, so what splits words becomes ``?``."""
+    return _UNSAFE_IN_SHELL.sub("?", path)
+
+
+def _refuse(folder: Path, mount: Mount, host: Host) -> None:
+    """Refuse folders that must be neither shown to a container nor labelled for one."""
+    home = Path.home().resolve()
+    hint = "give the ZIM files a folder of their own, such as ~/zims, and set zims.folder"
+    if folder == home or folder in home.parents:
+        raise BoxError(
+            f"the ZIM folder is {folder}, which holds more than ZIM files: mounting it would label "
+            "all of it for containers",
+            hint,
+            code="folder_refused",
+        )
+    if ":" in str(folder):
+        raise BoxError(
+            f"the ZIM folder {folder} has a colon in its path, which Podman's volumes cannot hold",
+            hint,
+        )
+    if len(folder.parts) == 2 and folder.name in _SYSTEM:
+        raise BoxError(f"the ZIM folder is {folder}, a system folder", hint, code="folder_refused")
+    if folder == Path(mount.point) and host.selinux and mount.labels:
+        raise BoxError(
+            f"the ZIM folder {folder} is the root of a mounted file system, and mounting it would "
+            "label all of that for containers",
+            f"use a folder in it: mkdir {folder}/zims, and set zims.folder",
+            code="folder_refused",
+        )
+
+
+_SYSTEM = frozenset(
+    ("bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root")
+    + ("run", "sbin", "srv", "sys", "tmp", "usr", "var")
+)
+
+
+def _labels(
+    folder: Path, mount: Mount, host: Host, owned: bool
+) -> tuple[str, list[str], list[Choice]]:
+    """The volume, the security options, and whether the files get a label."""
+    volume = f"{folder}:{MOUNT}:ro"
+    disable = "--security-opt=label=disable"
+    what = "SELinux label"
+    if not mount.labels:
+        reason = f"{mount.kind or 'the file system'} at {mount.point} keeps no labels"
+        return volume, [disable], [Choice(what, "label=disable", reason)]
+    if host.selinux and not owned:
+        reason = "files in the folder belong to another user, who alone may label them"
+        return volume, [disable], [Choice(what, "label=disable", reason)]
+    if folder == Path(mount.point):
+        reason = "the folder is the root of a mount; SELinux is off here, so no label is needed"
+        return volume, [], [Choice(what, "none", reason)]
+    reason = "the files are labelled container_file_t" if host.selinux else "SELinux is off here"
+    return f"{volume},z", [], [Choice(what, "z", reason)]
+
+
+def _limits(box: BoxSettings, host: Host) -> tuple[list[str], list[Choice]]:
+    """Limits of processes and memory, where the cgroups can hold them."""
+    flags, choices = [], []
+    if "pids" in host.controllers:
+        flags.append(f"--pids-limit={box.pids}")
+        choices.append(Choice("process limit", str(box.pids), "box.pids"))
+    else:
+        flags.append("--pids-limit=-1")
+        reason = f"no pids controller for this user (cgroups {host.cgroup_version})"
+        choices.append(Choice("process limit", "none", reason))
+    if box.memory and "memory" in host.controllers:
+        flags.append(f"--memory={box.memory}b")
+        choices.append(Choice("memory limit", f"{box.memory} bytes", "box.memory"))
+    elif box.memory:
+        reason = f"no memory controller for this user (cgroups {host.cgroup_version})"
+        choices.append(Choice("memory limit", "none", reason))
+    return flags, choices
+
+
+def _health(box: BoxSettings, host: Host) -> tuple[list[str], list[Choice]]:
+    """The health command and what follows when it fails."""
+    flags = [
+        f"--health-cmd={box.health_command or HEALTH_COMMAND}",
+        "--health-interval=30s",
+        "--health-timeout=10s",
+        "--health-retries=3",
+        f"--health-start-period={int(box.start_timeout)}s",
+    ]
+    if host.version >= HEALTH_ON_FAILURE_SINCE:
+        # The restart policy then brings it back; a container that is never killed stays unhealthy.
+        flags.append("--health-on-failure=kill")
+        return flags, [Choice("unhealthy", "kill, then restart", "three failures in a row")]
+    reason = f"Podman {host.version_text} can do no more"
+    return flags, [Choice("unhealthy", "only reported", reason)]
