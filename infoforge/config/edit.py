@@ -168,6 +168,8 @@ class _Editor:
             return self._append()
         head, body = section
         if not isinstance(body, yaml.MappingNode):
+            if not body.tag.endswith(":null"):
+                raise _by_hand(self._path, self._section, self._key, self._values)
             return self._fill(head, body, self._block(self._indent(head) + 2))
         if body.flow_style:
             return self._in_flow(body)

@@ -45,7 +45,8 @@ def edit(tmp_path, text, names):
         ("zims:\n  enabled: [x]  # why\n", ["a", "b"], "zims:\n  enabled: [a, b]  # why\n"),
         ("zims:\n  enabled:  # why\n", ["a"], "zims:\n  enabled:  # why\n    - a\n"),
         (
-            "zims:\n  enabled:\n    # the big one\n    - x\n    - y  # small\n  # where\n  folder: /z\n",
+            "zims:\n  enabled:\n    # the big one\n    - x\n    - y  # small\n"
+            "  # where\n  folder: /z\n",
             ["y", "new", "x"],
             "zims:\n  enabled:\n    - y  # small\n    - new\n    # the big one\n    - x\n"
             "  # where\n  folder: /z\n",
@@ -123,20 +124,17 @@ def test_mode_and_symlink_stay_and_nothing_is_left_beside(tmp_path):
         "search: &z {}\nzims: *z\n",
         "zims:\n  enabled: &e [a]\n",
         "{zims: {folder: /z}}\n",
-        "zims:\n  folder: /z\n...\n# end\n",
+        "search: {}\n...\n# end\n",
         "zims: [1]\n",
     ],
 )
 def test_a_layout_that_cannot_be_changed_safely_is_refused_and_left_alone(tmp_path, text):
     file = tmp_path / "config.yaml"
     file.write_text(text)
-    try:
+    with pytest.raises(ConfigError, match="cannot be changed safely") as caught:
         set_enabled(file, ["b"])
-    except ConfigError as error:
-        assert str(file) in error.message
-        assert file.read_text() == text
-    else:  # changed after all: then it must read as wanted
-        assert parse(file.read_bytes(), file).data["zims"]["enabled"] == ["b"]
+    assert "enabled: [b]" in caught.value.hint
+    assert file.read_text() == text
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a\nb", "\x00"])
