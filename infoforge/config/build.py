@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, g
 
 from infoforge.config.locate import expand
 from infoforge.config.settings import Size
+from infoforge.contract import ConfigError
 
 T = TypeVar("T")
 Hint: TypeAlias = Any
@@ -21,7 +22,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
-def build(cls: type[T], data: Mapping[str, Plain], base: Path) -> T:
+def build(cls: type[T], data: Mapping[str, Plain], base: Path, where: str = "") -> T:
     """Make a settings dataclass; keys that are not there keep the dataclass's default.
 
     Args:
@@ -29,12 +30,15 @@ def build(cls: type[T], data: Mapping[str, Plain], base: Path) -> T:
             such dataclass, a tuple or mapping of these, or one of these or ``None``.
         data: Data that the JSON Schema has let through; keys are field names.
         base: Folder that relative paths are relative to.
+        where: Dotted key of the data, with a dot at its end; for messages.
 
     Raises:
         ConfigError: A path cannot be expanded.
     """
     hints = get_type_hints(cls)
-    return cls(**{key: _convert(hints[key], value, base) for key, value in data.items()})
+    return cls(
+        **{key: _convert(hints[key], value, base, where + key) for key, value in data.items()}
+    )
 
 
 def parse_size(value: int | str) -> int:
@@ -54,24 +58,29 @@ def parse_size(value: int | str) -> int:
     return round(float(number) * factor)
 
 
-def _convert(hint: Hint, value: Plain, base: Path) -> Plain:
+def _convert(hint: Hint, value: Plain, base: Path, where: str) -> Plain:
     origin: Hint = get_origin(hint)
     if origin is None:
-        return _plain(hint, value, base)
+        return _plain(hint, value, base, where)
     arguments = get_args(hint)
     if origin in (Union, types.UnionType):
-        return _convert(next(a for a in arguments if a is not type(None)), value, base)
+        return _convert(next(a for a in arguments if a is not type(None)), value, base, where)
     if origin is tuple:
-        return tuple(_convert(arguments[0], item, base) for item in value)
-    return {key: _convert(arguments[1], item, base) for key, item in value.items()}
+        return tuple(
+            _convert(arguments[0], item, base, f"{where}[{i}]") for i, item in enumerate(value)
+        )
+    return {k: _convert(arguments[1], item, base, f"{where}.{k}") for k, item in value.items()}
 
 
-def _plain(hint: Hint, value: Plain, base: Path) -> Plain:
+def _plain(hint: Hint, value: Plain, base: Path, where: str) -> Plain:
     if hint is Size:
         return parse_size(value)
     if hint is Path:
-        return expand(value, base)
+        try:
+            return expand(value, base)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error.message}", error.hint) from error
     if is_dataclass(hint):
-        return build(cast(type[Plain], hint), value, base)
+        return build(cast(type[Plain], hint), value, base, f"{where}.")
     # A whole float (5.0) is an integer to JSON Schema, and 5 is a number.
     return hint(value) if hint in (int, float) else value

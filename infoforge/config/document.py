@@ -30,11 +30,13 @@ class Document:
     """What a file holds.
 
     Attributes:
-        data: The top-level mapping; keys left empty (``url:``) are left out, they mean the default.
+        data: The top-level mapping, without the keys that are left empty: they mean the default.
+        whole: The same with the empty keys, for who wants to know whether there are such keys.
         lines: Line number (from 1) of every key and list item.
     """
 
     data: dict[str, Plain] = field(default_factory=dict)
+    whole: dict[str, Plain] = field(default_factory=dict)
     lines: dict[KeyPath, int] = field(default_factory=dict)
 
 
@@ -103,8 +105,17 @@ def parse(text: bytes, file: Path) -> Document:
             f"{file}:{node.start_mark.line + 1}: the file must be a mapping of keys to values",
             "see docs/config.md, or write a fresh one with: infoforge config init",
         )
-    document.data = _Reader(file, document.lines).mapping(node, ())
+    document.whole = _Reader(file, document.lines).mapping(node, ())
+    document.data = _without_empty(document.whole)
     return document
+
+
+def _without_empty(value: Plain) -> Plain:
+    if isinstance(value, dict):
+        return {key: _without_empty(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    return value
 
 
 def _integer(text: str) -> int:
@@ -136,7 +147,7 @@ class _Reader:
         self._values = 0
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Plain]:
-        """A mapping; empty values are left out."""
+        """A mapping; no key may stand in it twice."""
         result: dict[str, Plain] = {}
         for key, value_node in self._pairs(node, path):
             here = (*path, key)
@@ -147,9 +158,7 @@ class _Reader:
                     "keep one of them",
                 )
             self._lines[here] = value_node.start_mark.line + 1
-            value = self._value(value_node, here)
-            if value is not None:
-                result[key] = value
+            result[key] = self._value(value_node, here)
         return result
 
     def _pairs(self, node: yaml.MappingNode, path: KeyPath) -> Iterator[tuple[str, yaml.Node]]:

@@ -60,7 +60,11 @@ def read_file(location: Location, environ: Mapping[str, str] = os.environ) -> Se
         raise ConfigError(
             f"{file}: cannot be read: {error.strerror or error}", "check the path and its mode"
         ) from error
-    return replace(build(Settings, _valid(text, file, environ), file.parent), path=file)
+    data = _valid(text, file, environ)
+    try:
+        return replace(build(Settings, data, file.parent), path=file)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error.message}", error.hint) from error
 
 
 def _valid(text: bytes, file: Path, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -71,9 +71,14 @@ def problems(document: Document) -> list[Problem]:
     """
     from jsonschema import Draft202012Validator
 
+    validator = Draft202012Validator(schema())
     found: list[Problem] = []
-    for error in Draft202012Validator(schema()).iter_errors(document.data):
+    for error in validator.iter_errors(document.data):
         found.extend(_explain(error))
+    # A key that is left empty means its default, but it must be a key that there is.
+    for error in validator.iter_errors(document.whole):
+        if error.validator == "additionalProperties":
+            found.extend(_explain(error))
     found.extend(_beyond_schema(document.data))
     # The first complaint about a key is the one to mend; others often follow from it.
     first = {problem.path: problem for problem in reversed(found)}.values()

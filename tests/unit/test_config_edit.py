@@ -7,7 +7,7 @@ import stat
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoforge.config.document import parse
@@ -152,6 +152,7 @@ NAMES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(
     old=NAMES,
     new=NAMES,

@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoforge.config import privacy
@@ -135,12 +135,14 @@ def test_a_password_in_a_url_is_not_shown():
     assert "geheim" not in caught.value.message
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_what_python_calls_global_is_never_private(address):
     if address.is_global:
         assert not is_private(str(address)) or address in ipaddress.ip_network("100.64.0.0/10")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_answered_or_refused(text):
     try:
@@ -151,6 +153,7 @@ def test_any_text_is_answered_or_refused(text):
     assert "@" not in host
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("127.0@:/\\#?[]%a. "), max_size=20))
 def test_the_host_is_the_one_that_urllib3_connects_to(text):
     """The check and the client must never read two hosts out of one URL."""
