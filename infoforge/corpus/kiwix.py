@@ -1,0 +1,249 @@
+"""A ZIM behind kiwix-serve, over HTTP; versions 3.3 to 3.8.
+
+What differs between versions, and why this reads as it does: links are followed as the server
+gives them (the prefix moved in 3.4); ``start`` is never sent (its base moved in 3.8); bytes are
+UTF-8 whatever the header says; an error's body is not parsed, its status code is enough.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
+
+from infoforge.corpus import names, page
+from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
+from infoforge.records import Article, CorpusInfo, Hit, Hits
+from infoforge.text.language import codes
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ISSUED = "{http://purl.org/dc/terms/}issued"
+_REDIRECTS = 8
+_BODY_LIMIT = 32_000_000  # bytes; no page or list of hits is longer
+_QUERY_LIMIT = 1500  # bytes of a pattern; kiwix-serve answers 414 to URLs much above 8 KB
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An HTTP answer, redirects followed."""
+
+    status: int
+    url: str
+    content_type: str
+    body: bytes
+
+
+class KiwixServer:
+    """The HTTP side: one server, and a count of the requests made to it.
+
+    Args:
+        url: Base URL, with the root prefix if the server has one.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self.requests = 0
+
+    def get(self, target: str, deadline: Deadline) -> Response:
+        """GET a path or URL of this server.
+
+        Redirects are followed on this server alone. No proxy is ever used.
+
+        Raises:
+            DeadlineExceeded: The time is used up.
+            CorpusError: The server does not answer, or answers no HTTP.
+        """
+        import http.client
+
+        base = urlsplit(self.url)
+        url = target if target.startswith("http") else urljoin(self.url + "/", target)
+        for _ in range(_REDIRECTS):
+            deadline.check()
+            parts = urlsplit(url)
+            if (parts.hostname, parts.port) != (base.hostname, base.port):
+                raise CorpusError(f"{self.url} redirects away to {parts.netloc}; not followed")
+            timeout = min(deadline.left(), 60.0)
+            secure = base.scheme == "https"
+            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+            connection = kind(base.hostname or "", base.port, timeout=timeout)
+            request = quote(parts.path, safe="/%:@!$&'()*+,;=~-._") or "/"
+            if parts.query:
+                request += "?" + parts.query
+            self.requests += 1
+            try:
+                connection.request("GET", request, headers={"User-Agent": "infoforge"})
+                answer = connection.getresponse()
+                body = self._body(answer, deadline)
+            except TimeoutError as error:
+                raise DeadlineExceeded(f"{self.url} did not answer in time") from error
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                reason = " ".join(str(error).split()) or type(error).__name__
+                raise CorpusError(f"{self.url} does not answer: {reason}") from error
+            finally:
+                connection.close()
+            location = answer.getheader("Location")
+            if answer.status in (301, 302, 303, 307, 308) and location:
+                url = urljoin(url, location)
+                continue
+            return Response(answer.status, url, answer.getheader("Content-Type") or "", body)
+        raise CorpusError(f"{self.url}: too many redirects at {target}")
+
+    @staticmethod
+    def _body(answer: object, deadline: Deadline) -> bytes:
+        # Read piecewise: a socket timeout bounds one read, the deadline bounds them all.
+        pieces = []
+        size = 0
+        while piece := answer.read1(65536):  # type: ignore[attr-defined]
+            pieces.append(piece)
+            size += len(piece)
+            deadline.check()
+            if size > _BODY_LIMIT:
+                break
+        if getattr(answer, "length", 0):
+            raise OSError("the answer was cut short")
+        return b"".join(pieces)
+
+    def books(self, deadline: Deadline) -> list[CorpusInfo]:
+        """The books in the server's catalog; ``origin`` is the URL under which a book's pages are.
+
+        Raises:
+            CorpusError: No catalog to be had.
+        """
+        from xml.etree.ElementTree import ParseError, fromstring
+
+        answer = self.get(f"{self.url}/catalog/v2/entries?count=-1", deadline)
+        if answer.status != 200:
+            raise CorpusError(f"{self.url} has no catalog (HTTP {answer.status}): not kiwix-serve?")
+        try:
+            feed = fromstring(answer.body)  # noqa: S314 - expat here limits entity expansion
+        except ParseError as error:
+            raise CorpusError(f"{self.url} answers no catalog: {error}") from error
+        return [book for entry in feed.iter(f"{_ATOM}entry") if (book := self._book(entry))]
+
+    def _book(self, entry: Element) -> CorpusInfo | None:
+        link = ""
+        for node in entry.iter(f"{_ATOM}link"):
+            if node.get("type") == "text/html":
+                link = node.get("href", "")
+        if not link:
+            return None
+        url = urljoin(self.url + "/", link).rstrip("/")
+        file_name = unquote(url.rpartition("/")[2])
+        tags = entry.findtext(f"{_ATOM}tags", "")
+        articles = entry.findtext(f"{_ATOM}articleCount", "0")
+        issued = entry.findtext(_ISSUED) or entry.findtext(f"{_ATOM}updated") or ""
+        return CorpusInfo(
+            name=names.stable_name(file_name),
+            kind="kiwix",
+            title=entry.findtext(f"{_ATOM}title", "") or file_name,
+            languages=codes(entry.findtext(f"{_ATOM}language", "")),
+            date=names.date_of(file_name) or issued[:10],
+            fulltext="_ftindex:no" not in tags,
+            articles=int(articles) if articles.isdigit() else 0,
+            origin=url,
+            flavour=names.flavour_of(file_name),
+        )
+
+
+class KiwixCorpus:
+    """One book of a kiwix-serve.
+
+    Args:
+        server: The server.
+        info: The book as the server's catalog describes it.
+    """
+
+    def __init__(self, server: KiwixServer, info: CorpusInfo) -> None:
+        self.server = server
+        self.name = info.name
+        self._info = info
+        self._book = unquote(info.origin.rpartition("/")[2])
+        self._fulltext = info.fulltext
+        self._search_by = "content"
+
+    def describe(self) -> CorpusInfo:
+        """What the catalog says."""
+        return self._info
+
+    def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+        """Full text; nothing, without a request, once the server said that there is no index."""
+        from xml.etree.ElementTree import ParseError, fromstring
+
+        pattern = _cut(query)
+        if not self._fulltext or not pattern:
+            return Hits((), 0)
+        parameters = {
+            # The legacy selector takes the URL name in every version; books.name takes the
+            # metadata's name, which two files may share.
+            "content": self._book,
+            "pattern": pattern,
+            "format": "xml",
+            "pageLength": str(limit),
+        }
+        answer = self.server.get(f"{self.server.url}/search?{urlencode(parameters)}", deadline)
+        if answer.status == 404 and b"ulltext" in answer.body:
+            self._fulltext = False
+            return Hits((), 0)
+        if answer.status != 200:
+            detail = " (a book in several languages)" if b"anguages" in answer.body else ""
+            raise CorpusError(f"{self.name}: search answers HTTP {answer.status}{detail}")
+        try:
+            channel = fromstring(answer.body)  # noqa: S314 - as above
+        except ParseError as error:
+            raise CorpusError(f"{self.name}: search answers no XML: {error}") from error
+        hits = []
+        for item in channel.iter("item"):
+            title = item.findtext("title", "")
+            if path := self._path(item.findtext("link", "")):
+                hits.append(Hit(self.name, path, title))
+        total = channel.findtext(".//{http://a9.com/-/spec/opensearch/1.1/}totalResults", "0")
+        digits = re.sub(r"\D", "", total)
+        return Hits(tuple(hits), int(digits) if digits else len(hits))
+
+    def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+        """Titles that hold every word of the phrase, the last one as a prefix."""
+        term = _cut(phrase)
+        if not term:
+            return ()
+        parameters = urlencode({"content": self._book, "term": term, "count": str(limit)})
+        answer = self.server.get(f"{self.server.url}/suggest?{parameters}", deadline)
+        if answer.status != 200:
+            raise CorpusError(f"{self.name}: suggest answers HTTP {answer.status}")
+        try:
+            rows = json.loads(answer.body.decode("utf-8", "replace"), strict=False)
+            return tuple(
+                Hit(self.name, html.unescape(row["path"]), html.unescape(row["value"]))
+                for row in rows
+                if row.get("kind") == "path"
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorpusError(f"{self.name}: suggest answers no list of titles") from error
+
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        """Read one page; the server's redirects lead from an alias to the article."""
+        answer = self.server.get(f"{self._info.origin}/{quote(path)}", deadline)
+        if answer.status == 404:
+            return None
+        if answer.status != 200:
+            raise CorpusError(f"{self.name}: reading {path} answers HTTP {answer.status}")
+        real = self._path(urlsplit(answer.url).path) or path
+        url = f"{self._info.origin}/{quote(real)}"
+        return page.article(self._info, real, "", url, answer.body, answer.content_type)
+
+    def _path(self, link: str) -> str:
+        """The entry's path that a link leads to: what follows the book's name."""
+        path = unquote(urlsplit(link).path)
+        _, found, rest = path.partition(f"/{self._book}/")
+        return rest if found else ""
+
+
+def _cut(text: str) -> str:
+    """A pattern without control characters, short enough for a URL."""
+    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return clean.encode("utf-8", "ignore")[:_QUERY_LIMIT].decode("utf-8", "ignore")

@@ -1,0 +1,137 @@
+"""Where the words of a question stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infoforge.retrieval.keywords import Keywords, Term
+from infoforge.text.words import STEMMERS, stem
+
+COMPOUNDING = frozenset(("de", "nl", "sv", "da", "no", "fi", "hu", "is"))
+"""Languages that write compounds as one word, so that a word may stand inside another."""
+
+_COMPOUND_SHARE = 0.6
+_MIN_COMPOUND = 5
+_MIN_PREFIX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A word of the question at an offset of the text; ``share`` is 1 for the word itself."""
+
+    start: int
+    end: int
+    term: int
+    share: float
+
+
+class Matcher:
+    """Finds a question's terms in texts of one language.
+
+    A term is looked for by the part that its inflections have in common, with plain substring
+    search, and each find is then checked by stemming the whole word: that is many times faster
+    than splitting the text into words, and finds the same.
+
+    Args:
+        keywords: The question's keywords; ``terms`` decides the indices.
+        language: Language of the texts.
+    """
+
+    def __init__(self, keywords: Keywords, language: str) -> None:
+        self.terms: Sequence[Term] = keywords.terms
+        self.language = language
+        self._stems = [
+            stem(term.text.lower(), language) if term.kind == "word" else term.stem
+            for term in self.terms
+        ]
+        self._prefixes = [
+            _common_prefix(term, own) for term, own in zip(self.terms, self._stems, strict=True)
+        ]
+        self._compounds = language in COMPOUNDING
+
+    def find(self, text: str) -> list[Occurrence]:
+        """All occurrences in a text that was folded with `text.words.fold`, by offset."""
+        found: list[Occurrence] = []
+        for index, term in enumerate(self.terms):
+            if term.kind == "word":
+                self._words(text, index, term, found)
+            elif term.kind == "cjk":
+                _literal(text, term.folded, index, found)
+            else:
+                _pattern(text, term, index, found)
+        found.sort(key=lambda o: (o.start, -o.share))
+        return found
+
+    def _words(self, text: str, index: int, term: Term, found: list[Occurrence]) -> None:
+        prefix = self._prefixes[index]
+        wanted = self._stems[index]
+        at = text.find(prefix)
+        size = len(text)
+        while at >= 0:
+            end = at + len(prefix)
+            while end < size and (text[end].isalnum() or text[end] in "'’"):
+                end += 1
+            inside = at > 0 and text[at - 1].isalnum()
+            share = 0.0
+            if not inside:
+                share = self._same(text[at:end], term, wanted)
+            elif self._compounds and len(prefix) >= _MIN_COMPOUND:
+                share = _COMPOUND_SHARE
+            if share:
+                found.append(Occurrence(at, end, index, share))
+            at = text.find(prefix, end if not inside else at + len(prefix))
+
+    def _same(self, word: str, term: Term, wanted: str) -> float:
+        """1 for an inflection of the term, less for a compound that begins with it, 0 else."""
+        word = word.rstrip("'’")
+        if word.endswith(("'s", "’s")):
+            word = word[:-2]
+        if word == term.folded or stem(word, self.language) == wanted:
+            return 1.0
+        if self.language not in STEMMERS and word.startswith(term.folded) and len(term.folded) > 3:
+            return 1.0 if len(word) - len(term.folded) <= 3 else 0.0
+        if self._compounds and len(term.folded) >= _MIN_COMPOUND:
+            return _COMPOUND_SHARE
+        return 0.0
+
+
+def _common_prefix(term: Term, own_stem: str) -> str:
+    size = 0
+    for a, b in zip(term.folded, own_stem, strict=False):
+        if a != b:
+            break
+        size += 1
+    if size < _MIN_PREFIX:
+        return term.folded
+    # Stemmers turn a last y into i ("theories", "theory"): the last letter is left to the check.
+    return term.folded[: size - 1] if size > _MIN_PREFIX + 1 else term.folded[:size]
+
+
+def _literal(text: str, word: str, index: int, found: list[Occurrence]) -> None:
+    at = text.find(word)
+    while at >= 0:
+        found.append(Occurrence(at, at + len(word), index, 1.0))
+        at = text.find(word, at + len(word))
+
+
+def _pattern(text: str, term: Term, index: int, found: list[Occurrence]) -> None:
+    if term.kind == "number":
+        digits = re.split("[.,]", term.folded)
+        body = "[., \u00a0\u202f']?".join(digits)
+        pattern = rf"(?<![\d.,]){body}(?![\d]|[.,]\d)" if len(digits) > 1 else _plain(digits[0])
+    else:
+        letters = [re.escape(c) for c in term.folded if c.isalnum()]
+        pattern = r"(?<!\w)" + r"\.?".join(letters) + r"(?!\w)"
+    for match in re.finditer(pattern, text):
+        found.append(Occurrence(match.start(), match.end(), index, 1.0))
+
+
+def _plain(digits: str) -> str:
+    """A number written without separators also stands for the same one with them (1000, 1,000)."""
+    groups = []
+    while digits:
+        groups.insert(0, digits[-3:] if len(digits) > 3 else digits)
+        digits = digits[: -len(groups[0])]
+    return rf"(?<!\d)(?<!\d[.,]){'[., ]?'.join(groups)}(?!\d)(?![.,]\d)"

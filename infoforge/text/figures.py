@@ -1,0 +1,275 @@
+"""Figures and dates in running text, brought to one form so that two texts can be compared.
+
+A figure's form is its plain decimal (``1000``, ``2.5``), a date's is ISO (``1867-02-09``, or
+``--02-09`` and ``1867-02`` when a part is missing). Percent and units beside a figure are left out:
+what is compared is the number. ``5 million`` is ``5000000``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from infoforge.text.months import AMBIGUOUS, CARDINALS, MONTHS, NUMBERS, SCALES
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure or date as it stands in a text.
+
+    Attributes:
+        start, end: Where it stands, in characters.
+        written: As written.
+        forms: Every form it may have: ``1.000`` is a thousand here and one there.
+        kind: ``number``, ``word`` (a number in words) or ``date``.
+        parts: Forms that a text with this figure supports as well (a date's year).
+        certain: Whether it surely states a figure: ``three`` does, ``second`` and ``once`` may not.
+    """
+
+    start: int
+    end: int
+    written: str
+    forms: frozenset[str]
+    kind: str
+    parts: frozenset[str] = frozenset()
+    certain: bool = True
+
+
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
+_SPACES = "\u0020\u00a0\u2009\u202f\u2007"
+_MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+_YEAR = r"(?P<y{0}>(?<![\d.,])\d{{3,4}}(?!\d|[.,]\d))"
+_DAY = r"(?P<d{0}>(?<![\d.,])(?:[0-2]?\d|3[01]))(?:st|nd|rd|th|er|[.º°ª])?"
+_NAME = rf"(?P<m{{0}}>(?<!\w)(?:{_MONTH})(?!\w)\.?)"
+_OF = r"(?:de|del|of|d['’]|di|den|в)"
+_GAP = rf"[\s,]{{1,3}}(?:{_OF}\s)?"
+
+
+def _date(*parts: str) -> str:
+    return "".join(parts)
+
+
+_DATE = re.compile(
+    "|".join(
+        [
+            # 9 February 1867, 9. Februar 1867, 9 de febrero de 1867, 9th of February, 1867
+            _DAY.format(1)
+            + r"\s{0,2}"
+            + rf"(?:{_OF}\s)?"
+            + _NAME.format(1)
+            + rf"(?:{_GAP}"
+            + _YEAR.format(1)
+            + r")?",
+            # February 9, 1867; February 1867
+            _NAME.format(2)
+            + r"\s{1,2}"
+            + _DAY.format(2)
+            + r"(?![\d:])(?:\s?,\s?|\s)"
+            + _YEAR.format(2),
+            _NAME.format(3) + rf"{_GAP}" + _YEAR.format(3),
+            _NAME.format(4) + r"\s{1,2}" + _DAY.format(4) + r"(?![\d:.,]\d|\d)",
+            # 1867 February 9
+            _YEAR.format(5)
+            + r"[\s,]{1,2}"
+            + _NAME.format(5)
+            + r"(?:\s{1,2}"
+            + _DAY.format(5)
+            + r"(?!\d))?",
+            # 1867-02-09, 1867/02/09, 1867.02.09
+            r"(?<![\d.,])(?P<y6>\d{4})(?P<s6>[-/.‐‑–])(?P<n6>0?[1-9]|1[0-2])(?P=s6)(?P<d6>0?[1-9]|[12]\d|3[01])(?!\d)",
+            # 1867年2月9日, 1867년 2월 9일
+            r"(?<!\d)(?P<y7>\d{3,4})\s?[年년]\s?(?P<n7>0?[1-9]|1[0-2])\s?[月월](?:\s?(?P<d7>[0-2]?\d|3[01])\s?[日일])?",
+            r"(?<!\d)(?P<n8>0?[1-9]|1[0-2])\s?[月월]\s?(?P<d8>[0-2]?\d|3[01])\s?[日일]",
+            # 09.02.1867, 9/2/1867: day or month first, both are kept
+            r"(?<![\d.,])(?P<d9>0?[1-9]|[12]\d|3[01])(?P<s9>[-/.])(?P<n9>0?[1-9]|[12]\d|3[01])(?P=s9)(?P<y9>\d{4})(?!\d)",
+        ]
+    ),
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    # Not inside a name such as B52 or 1.2.3, but right behind a letter of a script without blanks.
+    r"(?:(?<![\w.,])|(?<=[^\W\d_A-Za-z]))(?P<number>"
+    rf"\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?:[.,]\d+)?(?!\d)"
+    r"|\d{1,3}(?:,\d{2,3})+(?:\.\d+)?(?!\d)"
+    r"|\d{1,3}(?:\.\d{3})+(?:,\d+)?(?!\d)"
+    r"|\d+(?:[.,·]\d+)?)(?P<fraction>\s?[¼½¾⅐-⅞])?"
+    r"|(?P<alone>[¼½¾⅐-⅞])"
+)
+_SPAN_END = re.compile(rf"(?<!\d)(\d{{2}})(\d{{2}})\s?[{_DASHES}/]\s?$")
+_AFTER = re.compile(
+    rf"[{_SPACES}]{{0,2}}(?P<scale>{'|'.join(sorted(map(re.escape, SCALES), key=len, reverse=True))})(?![a-zà-ÿ])",
+    re.IGNORECASE,
+)
+_TOKEN_NUMBER = re.compile(r"[^\W\d_]+")
+_SUPERSCRIPT = {ord(c): " " for c in "⁰¹²³⁴⁵⁶⁷⁸⁹"}
+
+
+def plain_digits(text: str) -> str:
+    """The text with every script's digits as ASCII digits, of the same length as before."""
+    if text.isascii():
+        return text
+    return "".join(
+        str(unicodedata.decimal(char))
+        if not char.isascii() and unicodedata.decimal(char, None) is not None
+        else {"，": ",", "．": ".", "٫": ".", "٬": ","}.get(char, char)
+        for char in text
+    )
+
+
+def find(text: str) -> list[Figure]:
+    """Find every figure and date.
+
+    Args:
+        text: Any text in any script.
+
+    Returns:
+        Figures by where they stand; a date is one figure, its day and year none of their own.
+    """
+    text = plain_digits(text).translate(_SUPERSCRIPT)
+    found = list(_dates(text))
+    taken = [(figure.start, figure.end) for figure in found]
+    for figure in [*_numbers(text), *_words(text)]:
+        if not any(figure.start < end and start < figure.end for start, end in taken):
+            found.append(figure)
+    return sorted(found, key=lambda figure: (figure.start, -figure.end))
+
+
+def forms(text: str) -> set[str]:
+    """Every form of every figure in a text, the parts of dates with them."""
+    known: set[str] = set()
+    for figure in find(text):
+        known |= figure.forms | figure.parts
+    return known
+
+
+def _dates(text: str) -> Iterator[Figure]:
+    for match in _DATE.finditer(text):
+        group = {k[0] + k[1:]: v for k, v in match.groupdict().items() if v is not None}
+        index = next((key[1] for key in group if key[0] in "mn"), "")
+        year, day = group.get(f"y{index}", ""), group.get(f"d{index}", "")
+        month = _month(group.get(f"m{index}") or group.get(f"n{index}") or "")
+        days = {(month, int(day) if day else 0)}
+        if index == "9":
+            days = {(month, int(day)), (int(day), month)}
+        iso = {_iso(year, m, d) for m, d in days if 1 <= m <= 12 and d <= 31}
+        if not iso or (day and not year and int(day) == 0):
+            continue
+        parts = {str(int(year))} if year else set()
+        for m, d in days:
+            if year and 1 <= m <= 12:
+                parts |= {_iso(year, m, 0)}
+            if d and 1 <= m <= 12:
+                parts |= {_iso("", m, d), str(d)}
+        yield Figure(
+            match.start(),
+            match.end(),
+            match.group().strip(),
+            frozenset(iso),
+            "date",
+            frozenset(parts),
+        )
+
+
+def _month(name: str) -> int:
+    return int(name) if name.isdigit() else MONTHS.get(name.lower().rstrip("."), 0)
+
+
+def _iso(year: str, month: int, day: int) -> str:
+    head = f"{int(year):04d}-" if year else "--"
+    return f"{head}{month:02d}" + (f"-{day:02d}" if day else "")
+
+
+def _numbers(text: str) -> Iterator[Figure]:
+    for match in _NUMBER.finditer(text):
+        number = match["number"] or ""
+        values = set(_readings(number)) if number else {Decimal(0)}
+        if fraction := match["alone"] or match["fraction"]:
+            values = {value + _value_of(fraction.strip()) for value in values}
+        end = match.end()
+        parts: set[str] = set()
+        if scale := _AFTER.match(text, end):
+            # "5 million" is five million and never five: "5 books" would support it otherwise.
+            values = {value * SCALES[scale["scale"].lower()] for value in values}
+            end = scale.end()
+        elif len(number) == 2 and number.isdigit():
+            # 1905–06 ends in 1906.
+            if head := _SPAN_END.search(text, max(0, match.start() - 8), match.start()):
+                parts.add(head[1] + number)
+                values = {*values, Decimal(head[1] + number)}
+        if not number.isdigit():
+            # What looks like thousands may be two figures side by side in a table.
+            parts |= {str(int(piece)) for piece in re.findall(r"\d+", number)} if " " in number else set()
+        yield Figure(
+            match.start(), end, text[match.start() : end].strip(),
+            frozenset(_plain(value) for value in values), "number", frozenset(parts),
+        )
+
+
+def _readings(number: str) -> Iterator[Decimal]:
+    """What a number may mean: the separators differ from land to land."""
+    body = re.sub(rf"[{_SPACES}'’]", "", number).replace("·", ".")
+    marks = [char for char in body if char in ",."]
+    if not marks:
+        yield Decimal(body)
+        return
+    digits = re.sub("[.,]", "", body)
+    head, _, tail = body.rpartition(marks[-1])
+    if len(set(marks)) == 1 and len(tail) == 3:
+        # Thousands (1,000), or thousandths where the comma is the decimal sign: both are kept.
+        yield Decimal(digits)
+    if marks[-1] not in marks[:-1]:
+        yield Decimal(re.sub("[.,]", "", head) + "." + tail)
+    elif len(tail) != 3:
+        yield Decimal(digits)
+
+
+def _value_of(fraction: str) -> Decimal:
+    return Decimal(str(round(unicodedata.numeric(fraction), 6)))
+
+
+def _plain(value: Decimal) -> str:
+    if value == value.to_integral_value():
+        return str(int(value))
+    return format(value.normalize(), "f")
+
+
+def _words(text: str) -> Iterator[Figure]:
+    """Numbers in words, with those that are written in several: ``twenty-three``, ``two hundred``."""
+    run: list[tuple[int, int, int]] = []
+    for match in _TOKEN_NUMBER.finditer(text):
+        value = NUMBERS.get(match.group().lower())
+        joined = run and re.fullmatch(
+            rf"[{_DASHES}\s]{{1,2}}|\s?(?:and|und|y|e|et)\s", text[run[-1][1] : match.start()]
+        )
+        if value is None and match.group().lower() in ("and", "und", "y", "e", "et"):
+            continue
+        if run and (value is None or not joined):
+            yield from _spelled(text, run)
+            run = []
+        if value is not None:
+            run.append((match.start(), match.end(), value))
+    if run:
+        yield from _spelled(text, run)
+
+
+def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Figure]:
+    total, current = 0, 0
+    for _, _, value in run:
+        if value == 100:
+            current = max(current, 1) * 100
+        elif value >= 1000:
+            total, current = total + max(current, 1) * value, 0
+        else:
+            current += value
+    start, end = run[0][0], run[-1][1]
+    known = {str(total + current)}
+    names = text[start:end].lower()
+    words = _TOKEN_NUMBER.findall(names)
+    certain = any(word in CARDINALS and word not in AMBIGUOUS for word in words)
+    if len(run) > 1 and all(value < 20 for _, _, value in run):
+        # "one two three" is a count, not a sum.
+        known |= {str(value) for _, _, value in run}
+    yield Figure(start, end, text[start:end], frozenset(known), "word", certain=certain)
