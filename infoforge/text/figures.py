@@ -129,11 +129,13 @@ def find(text: str) -> list[Figure]:
         Figures by where they stand; a date is one figure, its day and year none of their own.
     """
     text = plain_digits(text).translate(_SUPERSCRIPT)
-    found = list(_dates(text))
-    taken = [(figure.start, figure.end) for figure in found]
-    for figure in [*_numbers(text), *_words(text)]:
-        if not any(figure.start < end and start < figure.end for start, end in taken):
+    found: list[Figure] = []
+    taken = bytearray(len(text) + 1)
+    # A date's day is no figure of its own, nor is the "million" of "5 million".
+    for figure in [*_dates(text), *_numbers(text), *_words(text)]:
+        if not any(taken[figure.start : figure.end]):
             found.append(figure)
+            taken[figure.start : figure.end] = b"\x01" * (figure.end - figure.start)
     return sorted(found, key=lambda figure: (figure.start, -figure.end))
 
 
@@ -201,10 +203,18 @@ def _numbers(text: str) -> Iterator[Figure]:
                 values = {*values, Decimal(head[1] + number)}
         if not number.isdigit():
             # What looks like thousands may be two figures side by side in a table.
-            parts |= {str(int(piece)) for piece in re.findall(r"\d+", number)} if " " in number else set()
+            parts |= (
+                {str(int(piece)) for piece in re.findall(r"\d+", number)}
+                if " " in number
+                else set()
+            )
         yield Figure(
-            match.start(), end, text[match.start() : end].strip(),
-            frozenset(_plain(value) for value in values), "number", frozenset(parts),
+            match.start(),
+            end,
+            text[match.start() : end].strip(),
+            frozenset(_plain(value) for value in values),
+            "number",
+            frozenset(parts),
         )
 
 

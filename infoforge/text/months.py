@@ -115,8 +115,34 @@ ORDINALS: dict[str, int] = {
 NUMBERS: dict[str, int] = {**ORDINALS, **CARDINALS}
 
 AMBIGUOUS = frozenset(
-    "two dos due deux zwei elf once sei sex ten neuf mille cent set sept second dozen cinco quince"
-    " acht quinto primo million billion hundred thousand".split()
+    [
+        "two",
+        "dos",
+        "due",
+        "deux",
+        "zwei",
+        "elf",
+        "once",
+        "sei",
+        "sex",
+        "ten",
+        "neuf",
+        "mille",
+        "cent",
+        "set",
+        "sept",
+        "second",
+        "dozen",
+        "cinco",
+        "quince",
+        "acht",
+        "quinto",
+        "primo",
+        "million",
+        "billion",
+        "hundred",
+        "thousand",
+    ]
 )
 """Number words that are other words as well, in this language or another: an answer that holds one
 is not held to have stated a figure. Two is among them: people count to two by themselves."""

@@ -1,0 +1,165 @@
+"""What a server's reply to a chat completion says, streamed or whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from infoforge.model.reasoning import Stripper
+from infoforge.model.wire import Exchange, Fault, error_message, lines
+from infoforge.records import Usage
+
+
+@dataclass
+class Reply:
+    """What has come of a reply so far.
+
+    Attributes:
+        stripper: Holds the visible text.
+        reasoned: Whether the server sent thinking, in the text or beside it.
+        finish: Its ``finish_reason``; empty until it comes.
+        done: Whether the reply came to its end.
+        model: The model's name as the server gives it.
+    """
+
+    stripper: Stripper = field(default_factory=Stripper)
+    reasoned: bool = False
+    finish: str = ""
+    done: bool = False
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+def read(reply: Reply, exchange: Exchange, show: Callable[[str, bool], None]) -> None:
+    """Read a reply to its end.
+
+    Args:
+        reply: Filled as the reply comes in, so that it can be looked at after a fault, too.
+        exchange: Answered with 200.
+        show: Called with text to show, and whether what was shown before is to be taken back.
+
+    Raises:
+        Fault: Not a completion, broken off, empty, or nothing but thinking.
+    """
+    kind = exchange.content_type.partition(";")[0].strip()
+    if kind in ("text/event-stream", "application/x-ndjson"):
+        _stream(reply, exchange.chunks(), show)
+    elif kind == "application/json" or kind.endswith("+json") or not kind:
+        # Some servers do not stream, whatever they are asked.
+        _whole(reply, exchange.body(), show)
+    else:
+        raise Fault(
+            "endpoint_content_type",
+            f"answered with {kind} instead of JSON",
+            "does its url lead to an OpenAI-compatible API (it usually ends in /v1)?",
+        )
+    piece = reply.stripper.finish()
+    if piece.text or piece.retract:
+        show(piece.text, piece.retract)
+    reply.reasoned = reply.reasoned or reply.stripper.thought
+    if not reply.done:
+        raise Fault("endpoint_cut", "broke off in the middle of its answer")
+    if not reply.stripper.text:
+        _raise_empty(reply)
+
+
+def _raise_empty(reply: Reply) -> None:
+    if not reply.reasoned:
+        raise Fault(
+            "endpoint_empty", "gave an empty answer", "see the server's log, or try another model"
+        )
+    spent = "all its tokens were spent on it" if reply.finish == "length" else "and no answer"
+    raise Fault(
+        "endpoint_reasoning_only",
+        f"gave only its thinking: {spent}",
+        "raise max_tokens (and context_tokens), or turn thinking off in the server",
+    )
+
+
+def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], None]) -> None:
+    for line in lines(chunks):
+        name, colon, value = line.partition(":")
+        if name.startswith("{"):
+            # Newline-delimited JSON, or an error document where a stream was promised.
+            value = line
+        elif not colon or name != "data":
+            continue
+        value = value.strip()
+        if not value:
+            continue
+        if value == "[DONE]":
+            reply.done = True
+            return
+        _take(reply, _document(value), show)
+
+
+def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None:
+    if not body.strip():
+        raise Fault(
+            "endpoint_empty", "gave an empty reply", "see the server's log, or try another model"
+        )
+    _take(reply, _document(body.decode("utf-8", "replace")), show)
+    reply.done = True
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Fault("endpoint_not_json", "answered with something that is not JSON")
+    if found.get("error"):
+        raise Fault("endpoint_server_error", f"failed while answering: {error_message(text)}")
+    return found
+
+
+def _take(reply: Reply, document: dict[str, Any], show: Callable[[str, bool], None]) -> None:
+    """Take in one event of a stream, or a whole completion: they differ in one name."""
+    if isinstance(model := document.get("model"), str) and model:
+        reply.model = model
+    if isinstance(usage := document.get("usage"), dict):
+        reply.usage = Usage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
+    choices = document.get("choices")
+    if choices == [] or (choices is None and "usage" in document):
+        return
+    choice = choices[0] if isinstance(choices, list) else None
+    if not isinstance(choice, dict):
+        raise Fault("endpoint_not_json", "answered with JSON that is no chat completion")
+    message = choice.get("delta") or choice.get("message") or {}
+    if not isinstance(message, dict):
+        raise Fault("endpoint_not_json", "answered with JSON that is no chat completion")
+    if any(message.get(key) for key in ("reasoning_content", "reasoning", "thinking")):
+        reply.reasoned = True
+    text, reasoned = _content(message.get("content"))
+    reply.reasoned = reply.reasoned or reasoned
+    if text:
+        piece = reply.stripper.feed(text)
+        if piece.text or piece.retract:
+            show(piece.text, piece.retract)
+    if isinstance(finish := choice.get("finish_reason"), str) and finish:
+        reply.finish = finish
+        reply.done = True
+
+
+def _content(content: object) -> tuple[str, bool]:
+    """The text of a message, and whether thinking stands beside it: a string or a list of parts."""
+    if isinstance(content, str):
+        return content, False
+    texts: list[str] = []
+    reasoned = False
+    for part in content if isinstance(content, list) else []:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") in (None, "text", "output_text") and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        else:
+            reasoned = True
+    return "".join(texts), reasoned
+
+
+def _count(usage: dict[str, Any], key: str) -> int:
+    value = usage.get(key)
+    return value if isinstance(value, int) and value > 0 else 0

@@ -1,0 +1,222 @@
+"""Ask the endpoints, in the order of the config, until one answers.
+
+Replies are streamed from the server even when nobody watches: a whole reply would make every slow
+answer look like a hanging server, and a server that is left stops working only if it streams.
+What a caller without ``on_text`` gets is the whole answer all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from infoforge.config.settings import EndpointSettings
+from infoforge.contract import NoEndpoint, Notice
+from infoforge.model import faults
+from infoforge.model.prompt import Prompt, answer_tokens
+from infoforge.model.wire import Exchange, Fault, key_of, models
+from infoforge.records import Completion
+
+Build = Callable[[EndpointSettings, float], Prompt]
+Warn = Callable[[Notice], None]
+
+
+@dataclass
+class _Screen:
+    """Who watches, and whether anything was shown that may have to be taken back."""
+
+    on_text: Callable[[str], None] | None
+    on_restart: Callable[[str], None] | None
+    shown: bool = False
+
+    def show(self, text: str, retract: bool) -> None:
+        if retract:
+            self.restart("that was the model's thinking; the answer follows")
+        if text and self.on_text is not None:
+            self.shown = True
+            self.on_text(text)
+
+    def restart(self, why: str) -> None:
+        if self.shown and self.on_restart is not None:
+            self.on_restart(why)
+        self.shown = False
+
+
+def complete(
+    endpoints: Sequence[EndpointSettings],
+    build: Build,
+    *,
+    on_text: Callable[[str], None] | None,
+    warn: Warn,
+    on_restart: Callable[[str], None] | None = None,
+) -> Completion:
+    """Get an answer from the first endpoint that gives one.
+
+    Args:
+        endpoints: In the order in which they are tried.
+        build: Makes the prompt for an endpoint; its second argument is the share of the sources'
+            budget to use: 1.0, and 0.5 after the server found the prompt too long.
+        on_text: Called with each part of the answer as it comes, thinking already taken out.
+        warn: Told of every endpoint that failed, and of answers cut short.
+        on_restart: Called with a reason when all that ``on_text`` got so far is void: the stream
+            broke and another endpoint begins anew, or it turned out to have been thinking. Only
+            called when something was shown.
+
+    Returns:
+        The answer. Its ``text`` is right whatever was shown on the way.
+
+    Raises:
+        NoEndpoint: None of them answered.
+        ConfigError: An endpoint is on a public address without ``allow_public``.
+    """
+    screen = _Screen(on_text, on_restart)
+    failed: list[str] = []
+    hint = ""
+    for endpoint in endpoints:
+        try:
+            return _ask(endpoint, build, screen, warn)
+        except Fault as fault:
+            message = faults.redact(fault.message, endpoint)
+            warn(Notice(fault.code, f"endpoint {endpoint.name}: {message}"))
+            failed.append(f"{endpoint.name}: {message}")
+            hint = hint or faults.redact(fault.hint, endpoint)
+            screen.restart(f"endpoint {endpoint.name} {message}; starting over")
+    if not failed:
+        raise NoEndpoint(
+            "no model endpoint is configured",
+            "add one under endpoints (infoforge config init looks for servers on this machine), "
+            "or kind: quote, which needs none",
+        )
+    raise NoEndpoint(
+        "no model endpoint answered: " + "; ".join(failed),
+        "; ".join(filter(None, [hint, "infoforge doctor tests each endpoint"])),
+    )
+
+
+def _ask(endpoint: EndpointSettings, build: Build, screen: _Screen, warn: Warn) -> Completion:
+    """One endpoint, with the second try that a prompt which was too long gets."""
+    if endpoint.kind == "quote":
+        from infoforge.model.quote import quote
+
+        prompt = build(endpoint, 1.0)
+        text = quote(prompt.question, prompt.sources)
+        screen.show(text, False)
+        return Completion(text, endpoint.name, "", "quote", prompt.sources)
+    check_private(endpoint)
+    key_of(endpoint, warn)
+    model = endpoint.model or only_model(endpoint)
+    try:
+        return _once(endpoint, model, build(endpoint, 1.0), screen, warn)
+    except Fault as fault:
+        if fault.code != "endpoint_too_long":
+            raise
+        limit = faults.limit_in(fault.message)
+        says = f" (it takes {limit} tokens)" if limit else ""
+        set_to = f"context_tokens: {limit}" if limit else "its context_tokens lower"
+        warn(
+            Notice(
+                "prompt_too_long",
+                f"endpoint {endpoint.name}: the prompt is too long for it{says}; asking once more "
+                f"with half the sources (set {set_to})",
+            )
+        )
+        screen.restart("the prompt was too long; starting over")
+    return _once(endpoint, model, build(endpoint, 0.5), screen, warn)
+
+
+def _once(
+    endpoint: EndpointSettings, model: str, prompt: Prompt, screen: _Screen, warn: Warn
+) -> Completion:
+    from infoforge.model.chat import Reply
+
+    reply = Reply()
+    payload: dict[str, Any] = {
+        "model": model,
+        "messages": list(prompt.messages),
+        "temperature": endpoint.temperature,
+        "max_tokens": answer_tokens(endpoint.context_tokens, endpoint.max_tokens),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    while True:
+        try:
+            _exchange(endpoint, payload, reply, screen)
+            break
+        except faults.Unsupported as unsupported:
+            # Once each: what was taken out cannot be complained of again.
+            unsupported.simplify(payload)
+    if reply.finish == "length":
+        warn(
+            Notice(
+                "answer_cut",
+                f"endpoint {endpoint.name}: the answer was cut at "
+                f"{payload['max_tokens']} tokens (raise max_tokens)",
+            )
+        )
+    faults.check_prompt_cut(endpoint, prompt, reply.usage.prompt_tokens, warn)
+    return Completion(
+        text=reply.stripper.text,
+        endpoint=endpoint.name,
+        model=reply.model or model,
+        kind=endpoint.kind,
+        sources=prompt.sources,
+        truncated=reply.finish == "length",
+        usage=reply.usage,
+    )
+
+
+def _exchange(
+    endpoint: EndpointSettings, payload: dict[str, Any], reply: Any, screen: _Screen
+) -> None:
+    from infoforge.model import chat
+
+    with Exchange(endpoint, "POST", "/chat/completions", payload) as exchange:
+        if exchange.status != 200:
+            raise faults.of_status(endpoint, payload, exchange)
+        try:
+            chat.read(reply, exchange, screen.show)
+        except Fault as fault:
+            # vLLM and llama.cpp find some prompts too long only when the stream has begun.
+            if faults.too_long(fault.message):
+                raise Fault("endpoint_too_long", fault.message, fault.hint) from None
+            raise
+
+
+def check_private(endpoint: EndpointSettings) -> None:
+    """Refuse a public address before the first connection.
+
+    Raises:
+        ConfigError: The address is public and ``allow_public`` is not set.
+    """
+    from infoforge.config.privacy import check_private as check
+
+    check(endpoint.url, endpoint.allow_public, f"endpoint {endpoint.name}")
+
+
+def only_model(endpoint: EndpointSettings) -> str:
+    """The one model that the server lists.
+
+    Raises:
+        Fault: It lists none, or several: which one is then for the config to say.
+    """
+    try:
+        names = [row["id"] for row in models(endpoint)]
+    except Fault as fault:
+        if fault.code in ("endpoint_http", "endpoint_not_json"):
+            raise Fault(
+                "endpoint_model_unset",
+                f"no model is configured and it lists none ({fault.message})",
+                "set model in the endpoint's configuration",
+            ) from None
+        raise
+    if len(names) == 1:
+        return str(names[0])
+    listed = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+    raise Fault(
+        "endpoint_model_unset",
+        f"no model is configured and it lists {len(names)}: {listed}"
+        if names
+        else "no model is configured and it lists none",
+        "set model in the endpoint's configuration",
+    )
