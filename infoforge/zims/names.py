@@ -20,7 +20,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~@-]{0,240}\.zim")
 
 
 def stable_name(file: str) -> str:
-    """The name that stays from edition to edition: the file name without ``_YYYY-MM`` and ``.zim``."""
+    """The name that all editions share: the file name without ``_YYYY-MM`` and ``.zim``."""
     stem = file.removesuffix(".zim")
     match = _EDITION.fullmatch(stem)
     return match[1] if match else stem
@@ -44,7 +44,8 @@ def file_name(url: str) -> str:
     name = unquote(urlsplit(url).path.rsplit("/", 1)[-1]).removesuffix(".meta4")
     if not _SAFE.fullmatch(name) or ".." in name:
         raise UsageError(
-            f"'{url}' does not end in a ZIM's file name", "it must end in NAME.zim or NAME.zim.meta4"
+            f"'{url}' does not end in a ZIM's file name",
+            "it must end in NAME.zim or NAME.zim.meta4",
         )
     return name
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from infoforge import __version__
-from infoforge.contract import CheckFailed
+from infoforge.contract import CheckFailed, InfoForgeError
 
 if TYPE_CHECKING:
     import requests
@@ -65,6 +65,7 @@ def get_document(
     *,
     limit: int,
     timeout: float,
+    connect: float = CONNECT_SECONDS,
     params: dict[str, str] | None = None,
 ) -> Document:
     """Fetch a whole document into memory.
@@ -75,15 +76,14 @@ def get_document(
             that come this way are what a download is trusted by.
         limit: Most bytes taken.
         timeout: Seconds between two pieces of the answer.
+        connect: Seconds for the connection.
         params: Query parameters added to those of the URL.
 
     Raises:
         Unreachable: No answer, a status other than 200, or more than ``limit`` bytes.
     """
     try:
-        with session.get(
-            url, params=params, stream=True, timeout=(CONNECT_SECONDS, timeout)
-        ) as response:
+        with session.get(url, params=params, stream=True, timeout=(connect, timeout)) as response:
             if response.status_code != 200:
                 raise Unreachable(
                     url, status_reason(response.status_code), status=response.status_code
@@ -96,7 +96,7 @@ def get_document(
                 if len(body) > limit:
                     raise Unreachable(url, f"sends more than {limit} bytes")
             return Document(response.url, bytes(body))
-    except Unreachable:
+    except InfoForgeError:
         raise
     except Exception as error:
         raise Unreachable(url, *explain(error, timeout)) from error
@@ -119,26 +119,27 @@ def explain(error: Exception, timeout: float) -> tuple[str, int, str]:
     import urllib3
 
     exceptions = requests.exceptions
-    text = " ".join(str(error).split())
-    if isinstance(error, exceptions.TooManyRedirects):
-        return "redirects in a circle", 0, ""
-    if isinstance(error, exceptions.ProxyError):
-        return "the proxy does not answer", 0, "check HTTPS_PROXY and NO_PROXY"
-    if isinstance(error, exceptions.SSLError | ssl.SSLError | urllib3.exceptions.SSLError):
-        return "its certificate is not trusted", 0, "is this machine's clock right?"
-    if isinstance(error, exceptions.ConnectTimeout):
-        return f"no connection within {CONNECT_SECONDS:.0f} s", 0, ""
-    timeouts = (exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
-    if isinstance(error, timeouts) or "Read timed out" in text:
-        return f"nothing came for {timeout:g} s", 0, ""
-    if isinstance(error, exceptions.InvalidURL | exceptions.InvalidSchema | exceptions.MissingSchema):
-        return "is not an http or https address", 0, ""
-    if "NameResolution" in text or "Name or service not known" in text:
-        return "its host name is not known here", 0, "is this machine on the internet?"
-    if "refused" in text:
-        return "the connection is refused", 0, ""
-    if isinstance(error, exceptions.RequestException | urllib3.exceptions.HTTPError | OSError):
-        return "the connection broke off", 0, ""
+    stalls = (exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
+    tls = (exceptions.SSLError, urllib3.exceptions.SSLError, ssl.SSLError)
+    invalid = (exceptions.InvalidURL, exceptions.InvalidSchema, exceptions.MissingSchema)
+    broken = (exceptions.RequestException, urllib3.exceptions.HTTPError, OSError)
+    # In this order: some are subclasses of others, and requests hides some in their texts.
+    table: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str, str], ...] = (
+        (exceptions.TooManyRedirects, "", "redirects in a circle", ""),
+        (exceptions.ProxyError, "", "the proxy does not answer", "check HTTPS_PROXY and NO_PROXY"),
+        (tls, "", "its certificate is not trusted", "is this machine's clock right?"),
+        (exceptions.ConnectTimeout, "", f"no connection within {CONNECT_SECONDS:.0f} s", ""),
+        (stalls, "", f"nothing came for {timeout:g} s", ""),
+        (broken, "Read timed out", f"nothing came for {timeout:g} s", ""),
+        (invalid, "", "is not an http or https address", ""),
+        (broken, "NameResolution", "its host name is not known here", "is there a network?"),
+        (broken, "refused", "the connection is refused", ""),
+        (broken, "", "the connection broke off", ""),
+    )
+    text = str(error)
+    for kinds, mark, reason, hint in table:
+        if isinstance(error, kinds) and mark in text:
+            return reason, 0, hint
     raise error
 
 

@@ -1,0 +1,248 @@
+"""Kiwix's catalog (OPDS v2): what there is to be had, and which of it was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+from xml.etree import ElementTree as ET
+
+from infoforge.contract import CheckFailed, InfoForgeError, Notice, UsageError
+from infoforge.text.languages import alpha2, alpha3
+from infoforge.zims import xmltree
+from infoforge.zims.events import Warn
+from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
+from infoforge.zims.net import get_document
+
+if TYPE_CHECKING:
+    import requests
+
+_ENTRY = re.compile(rb"<entry\b.*?</entry\s*>", re.DOTALL)
+_FEED_LIMIT = 256 << 20
+_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ZIM of the catalog.
+
+    Attributes:
+        name: The catalog's name (``wikipedia_en_all``), shared by flavours and editions.
+        flavour: ``maxi``, ``nopic``, ``mini`` or empty.
+        languages: ISO 639-1 codes where one exists, else 639-3.
+        date: ``YYYY-MM`` of the file name, else of the date of issue; empty when unknown.
+        size: Bytes, as the catalog has it (it rounds); 0 when unknown.
+        url: Where it is, as given; empty when the catalog only describes it.
+        file: The file name in the URL; empty without a URL.
+        uuid: The ZIM's own UUID.
+    """
+
+    name: str
+    flavour: str
+    title: str
+    description: str
+    languages: tuple[str, ...]
+    date: str
+    size: int
+    articles: int
+    url: str
+    file: str
+    uuid: str
+
+    @property
+    def ident(self) -> str:
+        """How to ask for it: ``name`` or ``name:flavour``."""
+        return f"{self.name}:{self.flavour}" if self.flavour else self.name
+
+    @property
+    def stable(self) -> str:
+        """The name without the date that its file will have."""
+        return stable_name(self.file)
+
+
+def fetch_catalog(
+    session: requests.Session, url: str, warn: Warn, **filters: str
+) -> tuple[Entry, ...]:
+    """Read the catalog.
+
+    Args:
+        session: From `net.open_session`.
+        url: The feed's address; a query in it is kept.
+        warn: Told of entries that could not be read.
+        filters: The server's own filters (``lang``, ``maxsize``, ``name``).
+
+    Returns:
+        The entries that can be downloaded, in the order of the feed.
+
+    Raises:
+        CheckFailed: No answer, or no feed.
+    """
+    # count=-1: the server's default is ten entries.
+    document = get_document(
+        session, url, limit=_FEED_LIMIT, timeout=_TIMEOUT, params={"count": "-1", **filters}
+    )
+    entries, lost = parse_feed(document.body, document.url)
+    if lost:
+        warn(Notice("catalog_entries", f"{lost} entries of the catalog cannot be read: left out"))
+    return tuple(entry for entry in entries if entry.url)
+
+
+def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
+    """Read an OPDS feed, also a broken one.
+
+    Args:
+        body: The document.
+        base: Where it came from, for relative URLs and messages.
+
+    Returns:
+        The entries, and how many had to be left out.
+
+    Raises:
+        CheckFailed: It is no feed.
+    """
+    lost = 0
+    try:
+        root = xmltree.parse(body)
+        if xmltree.local(root.tag) != "feed":
+            raise CheckFailed(f"{base} is no catalog: it is <{xmltree.local(root.tag)}>")
+        elements = [e for e in root if xmltree.local(e.tag) == "entry"]
+    except xmltree.BadXML as error:
+        # One entry that cannot be mended must not hide the others.
+        elements = []
+        blocks = _ENTRY.findall(body) if b"<feed" in body[:4096] else []
+        if not blocks:
+            raise CheckFailed(f"{base} is no catalog: {error}", "check catalog.url") from error
+        for block in blocks:
+            try:
+                wrapped = b'<feed xmlns:dc="http://purl.org/dc/terms/">' + block + b"</feed>"
+                elements.append(xmltree.parse(wrapped)[0])
+            except xmltree.BadXML:
+                lost += 1
+    return tuple(_entry(element, base) for element in elements), lost
+
+
+def _entry(element: ET.Element, base: str) -> Entry:
+    url, size, file = "", 0, ""
+    for link in element:
+        if xmltree.local(link.tag) == "link" and link.get("type") == "application/x-zim":
+            url = urljoin(base, link.get("href", "").strip())
+            size = _number(link.get("length", ""))
+            break
+    if url:
+        try:
+            file = file_name(url) if urlsplit(url).scheme in {"http", "https"} else ""
+        except UsageError:
+            file = ""
+    text = xmltree.child_text
+    languages = re.split(r"[,;\s]+", text(element, "language"))
+    return Entry(
+        name=text(element, "name") or stable_name(file),
+        flavour=text(element, "flavour"),
+        title=text(element, "title"),
+        description=text(element, "summary"),
+        languages=tuple(dict.fromkeys(alpha2(code) for code in languages if code)),
+        date=edition(file) or (text(element, "issued") or text(element, "updated"))[:7],
+        size=size,
+        articles=_number(text(element, "articleCount")),
+        url=url if file else "",
+        file=file,
+        uuid=text(element, "id").removeprefix("urn:uuid:").lower(),
+    )
+
+
+def _number(text: str) -> int:
+    digits = text.replace(",", "").strip()
+    return int(digits) if digits.isdecimal() else 0
+
+
+def search(
+    entries: Iterable[Entry],
+    words: Sequence[str],
+    *,
+    language: str = "",
+    flavour: str = "",
+    max_size: int = 0,
+) -> list[Entry]:
+    """The entries that fit, by name, newest first among editions.
+
+    Args:
+        entries: The catalog.
+        words: Every one must stand in name, title, description or file name.
+        language: ISO 639-1 or 639-3 code.
+        flavour: The flavour; empty for any.
+        max_size: Bytes; 0 for no limit.
+    """
+    wanted = [word.casefold() for word in words]
+    code = alpha2(language) if language else ""
+
+    def fits(entry: Entry) -> bool:
+        hay = f"{entry.name} {entry.title} {entry.description} {entry.file}".casefold()
+        return (
+            all(word in hay for word in wanted)
+            and (not code or code in entry.languages)
+            and (not flavour or entry.flavour.casefold() == flavour.casefold())
+            and (not max_size or entry.size <= max_size)
+        )
+
+    found = [entry for entry in entries if fits(entry)]
+    found.sort(key=lambda e: e.date, reverse=True)
+    found.sort(key=lambda e: (e.name, e.flavour))
+    return found
+
+
+def server_filters(language: str, max_size: int) -> dict[str, str]:
+    """The filters that the server is asked to apply, to spare the line."""
+    filters = {}
+    if language and len(alpha3(language)) == 3:
+        filters["lang"] = alpha3(language)
+    if max_size:
+        filters["maxsize"] = str(max_size)
+    return filters
+
+
+def choose(entries: Iterable[Entry], wanted: Wanted) -> Entry:
+    """The one entry that was meant: newest, or of the wanted period where the catalog has it.
+
+    Args:
+        entries: The catalog, or the part of it that bears the name.
+        wanted: What was asked for.
+
+    Returns:
+        The entry. When a period is wanted that the catalog does not list (it lists the newest
+        alone), the newest entry: its neighbour may still be on the mirrors.
+
+    Raises:
+        CheckFailed: No such ZIM.
+        UsageError: Several flavours fit; they are named.
+    """
+    every = list(entries)
+    key = wanted.name.casefold()
+    found = [e for e in every if e.name.casefold() == key]
+    if wanted.flavour:
+        found = [e for e in found if e.flavour.casefold() == wanted.flavour.casefold()]
+    else:
+        # A file's stable name says the flavour too (wikipedia_en_all_nopic).
+        found = [e for e in every if e.stable.casefold() == key] or found
+    if not found:
+        raise _unknown(every, wanted)
+    flavours = sorted({e.flavour for e in found})
+    if len(flavours) > 1:
+        if "" not in flavours:
+            names = ", ".join(f"{wanted.name}:{flavour}" for flavour in flavours)
+            raise UsageError(f"{wanted.name} comes in several flavours", f"choose one of {names}")
+        found = [e for e in found if not e.flavour]
+    if wanted.period and wanted.period != NEWEST:
+        found = [e for e in found if e.date == wanted.period] or found
+    return max(found, key=lambda e: e.date)
+
+
+def _unknown(entries: list[Entry], wanted: Wanted) -> InfoForgeError:
+    import difflib
+
+    same = sorted({e.ident for e in entries if e.name.casefold() == wanted.name.casefold()})
+    names = sorted({e.ident for e in entries})
+    near = same or difflib.get_close_matches(wanted.name, names, 3)
+    hint = f"did you mean {' or '.join(near[:6])}?" if near else "see infoforge zims available"
+    return CheckFailed(f"the catalog has no {wanted.text}", hint, code="not_in_catalog")

@@ -1,0 +1,77 @@
+"""Newer editions of what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infoforge.contract import InfoForgeError
+from infoforge.zims.names import edition, stable_name
+from infoforge.zims.pull import Job, Lookup, Step, step_for
+from infoforge.zims.shelf import editions, unknown
+from infoforge.zims.source import resolve
+from infoforge.zims.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What an update means for one name.
+
+    Attributes:
+        name: Stable name.
+        file: The newest edition that is there.
+        newest: The edition in the catalog; empty when it has none of the name.
+        action: ``update``, ``current``, ``pinned``, ``unlisted`` (not in the catalog: one's own
+            documents, say) or ``failed``.
+        step: What there is to do, for ``update``.
+        problem: Why it failed.
+    """
+
+    name: str
+    file: str
+    newest: str
+    action: str
+    step: Step | None = None
+    problem: str = ""
+
+
+def outlook(job: Job, names: Sequence[str], state: State) -> list[Outlook]:
+    """Compare the shelf with the catalog; changes nothing.
+
+    Args:
+        job: Where and how.
+        names: Stable names or file names to look at; none means all.
+        state: The folder's memory, with the pins.
+
+    Raises:
+        UsageError: A name that is not there.
+        CheckFailed: The catalog cannot be read.
+    """
+    groups = editions(job.folder)
+    wanted = [stable_name(name) for name in names] or list(groups)
+    for name in wanted:
+        if name not in groups:
+            raise unknown(job.folder, name)
+    lookup = Lookup(job, many=True)
+    result = []
+    for name in dict.fromkeys(wanted):
+        file = groups[name][0]
+        if name in state.pins:
+            result.append(Outlook(name, file, "", "pinned"))
+            continue
+        found = [e for e in lookup.whole() if e.stable == name]
+        if not found:
+            result.append(Outlook(name, file, "", "unlisted"))
+            continue
+        newest = max(found, key=lambda e: e.date)
+        if newest.date <= edition(file):
+            result.append(Outlook(name, file, newest.date, "current"))
+            continue
+        try:
+            source = resolve(job.session, newest.url, ident=newest.ident, verify=job.verify)
+            step = step_for(job, source, state)
+            result.append(Outlook(name, file, newest.date, "update", step))
+        except InfoForgeError as error:
+            # One mirror list that is away must not keep the others from being updated.
+            result.append(Outlook(name, file, newest.date, "failed", problem=error.message))
+    return result
