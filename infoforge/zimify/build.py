@@ -1,0 +1,363 @@
+"""A folder in, a checked ZIM file out."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import posixpath
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from infoforge import __version__
+from infoforge.contract import CheckFailed, Notice, UsageError
+from infoforge.zimify import front
+from infoforge.zimify.check import check
+from infoforge.zimify.languages import alpha2, alpha3
+from infoforge.zimify.model import (
+    Attachment,
+    Document,
+    LinkCount,
+    Options,
+    Page,
+    Progress,
+    Rendered,
+    Report,
+    Warn,
+)
+from infoforge.zimify.names import clip, mimetype_of
+from infoforge.zimify.page import STYLE, STYLE_PATH, Frame
+from infoforge.zimify.pool import Pool, workers_for
+from infoforge.zimify.readers import PART_BYTES
+from infoforge.zimify.shelf import KEPT_BESIDE, Shelf
+from infoforge.zimify.walk import walk
+from infoforge.zimify.writer import ZimWriter
+
+TITLE_LIMIT = 30
+DESCRIPTION_LIMIT = 80
+"""Characters that the ZIM format allows."""
+
+
+def zimify(
+    folder: Path,
+    target: Path,
+    options: Options,
+    *,
+    warn: Warn,
+    progress: Progress = lambda done, total: None,
+) -> Report:
+    """Make a ZIM file of a folder of documents.
+
+    The file is written beside its final name, opened again and checked, and renamed only then; an
+    older file of the name stays until that moment.
+
+    Args:
+        folder: What to read; nothing in it is changed.
+        target: The ZIM file.
+        options: What the ZIM says of itself, and what to leave out.
+        warn: Told about everything that was left out or changed.
+        progress: Called with (files done, all files).
+
+    Returns:
+        What was made, what could not be read, which links are dead.
+
+    Raises:
+        UsageError: No folder, nothing to convert in it, or an option that the format forbids.
+        InfoForgeError: The file could not be written.
+        CheckFailed: What was written does not hold what it should.
+    """
+    _usable(folder, target, options)
+    language = alpha3(options.language) if options.language else ""
+    files = walk(os.fspath(folder), options.exclude, warn, os.fspath(target))
+    documents = [file for file in files if file.kind != "file"]
+    if not documents:
+        raise UsageError(
+            f"nothing to convert in {folder}: no markdown, HTML, text, CSV, PDF, DOCX or EPUB file",
+            "hidden files are left out",
+        )
+    from infoforge.zimify.heads import read_head
+
+    heads = [read_head(file) for file in files]
+    if not language:
+        spoken = Counter(code for head in heads if (code := alpha3(head.language, default="")))
+        language = min(spoken, key=lambda code: (-spoken[code], code)) if spoken else "eng"
+    shelf = Shelf(files, heads)
+    del heads, files, documents
+    return _Build(folder, target, options, language, shelf, warn, progress).run()
+
+
+def _usable(folder: Path, target: Path, options: Options) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"no such folder: {folder}")
+    if target.suffix != ".zim":
+        raise UsageError(f"the output must end in .zim: {target}", f"say -o {target}.zim")
+    if target.is_dir():
+        raise UsageError(f"the output is a folder: {target}")
+    if not target.parent.is_dir():
+        raise UsageError(f"no such folder: {target.parent}", f"mkdir -p {target.parent}")
+    for what, value, limit in (
+        ("title", options.title, TITLE_LIMIT),
+        ("description", options.description, DESCRIPTION_LIMIT),
+    ):
+        if len(value) > limit:
+            raise UsageError(f"the {what} has {len(value)} characters, a ZIM allows {limit}")
+    if options.date:
+        try:
+            datetime.date.fromisoformat(options.date)
+        except ValueError:
+            raise UsageError(f"not a date: {options.date}", "say --date YYYY-MM-DD") from None
+
+
+class _Build:
+    """One conversion under way."""
+
+    def __init__(
+        self,
+        folder: Path,
+        target: Path,
+        options: Options,
+        language: str,
+        shelf: Shelf,
+        warn: Warn,
+        progress: Progress,
+    ) -> None:
+        self.folder, self.target, self.options = folder, target, options
+        self.language, self.shelf, self.warn, self.progress = language, shelf, warn, progress
+        self.links = LinkCount()
+        self.unreadable: list[tuple[str, str]] = []
+        self.originals: dict[int, list[Document]] = {}
+        self.done = 0
+        self.title = options.title or clip(folder.resolve().name or "Documents", TITLE_LIMIT)
+        self.name = options.name or _name(folder.resolve().name)
+        newest = max((d.file.mtime for d in shelf.documents), default=0.0)
+        stamp = datetime.datetime.fromtimestamp(newest, datetime.UTC)
+        self.date = options.date or stamp.date().isoformat()
+        style = STYLE_PATH
+        while style in shelf.entries:
+            style = "_" + style
+        self.frame = Frame(alpha2(language), front.home_of(shelf), style)
+
+    def run(self) -> Report:
+        """Write, check, rename."""
+        readable = [d for d in self.shelf.documents if d.file.kind != "file"]
+        streamed = [d for d in readable if _streamed(d)]
+        pooled = [d for d in readable if not _streamed(d)]
+        kept = [d for d in self.shelf.documents if d.file.kind == "file"]
+        kept += [d for d in readable if d.file.kind in KEPT_BESIDE]
+        total = len(readable) + len(kept)
+        workers = workers_for(pooled, self.options.workers)
+        threads = len(os.sched_getaffinity(0))
+        with (
+            Pool(self.shelf, self.frame, workers) as pool,
+            ZimWriter(self.target, self.language, self.frame.home, threads) as writer,
+        ):
+            self.progress(0, total)
+            for document, rendered in pool.render(pooled):
+                self._take(writer, document, rendered)
+                self._step(total)
+            for document in streamed:
+                self._stream(writer, document)
+                self._step(total)
+            for document in kept:
+                self._keep(writer, document)
+                self._step(total)
+            self._frame_pages(writer)
+            self._redirects(writer)
+            self._metadata(writer)
+        try:
+            entries = check(writer, self.shelf)
+        except BaseException:
+            writer.discard()
+            raise
+        writer.commit()
+        self._tell()
+        return Report(
+            path=os.fspath(self.target),
+            name=self.name,
+            title=self.title,
+            language=self.language,
+            date=self.date,
+            size=self.target.stat().st_size,
+            files=len(self.shelf.documents),
+            entries=entries,
+            articles=writer.articles,
+            redirects=writer.redirects,
+            links_rewritten=self.links.rewritten,
+            dead_links=tuple(self.links.dead),
+            external=tuple(self.links.external),
+            unreadable=tuple(self.unreadable),
+        )
+
+    def _step(self, total: int) -> None:
+        self.done += 1
+        self.progress(self.done, total)
+
+    def _take(self, writer: ZimWriter, document: Document, rendered: Rendered) -> None:
+        for notice in rendered.notices:
+            self.warn(notice)
+        self.links.add(rendered.links)
+        if rendered.error:
+            self._give_up(writer, document, rendered.error)
+            return
+        if rendered.title:
+            document.title = rendered.title
+        for item in rendered.items:
+            self._add(writer, item)
+
+    def _give_up(self, writer: ZimWriter, document: Document, reason: str) -> None:
+        """Name an unreadable document; links to it still have to lead somewhere."""
+        from infoforge.zimify.page import wrap
+
+        rel = document.file.rel
+        self.unreadable.append((rel, reason))
+        self.warn(Notice("zimify_unreadable", f"skipping {rel}: {reason}"))
+        body = "<p>This document could not be converted.</p>"
+        if document.file.kind not in KEPT_BESIDE:
+            body += ""
+        page = wrap(self.frame, document.path, document.title, body, source=rel)
+        writer.page(Page(document.path, document.title, page, indexed=False))
+
+    def _add(self, writer: ZimWriter, item: Page | Attachment) -> None:
+        if item.path in writer.paths:
+            self.warn(
+                Notice("zimify_double", f"two entries of one path, kept the first: {item.path}")
+            )
+        elif isinstance(item, Page):
+            writer.page(item)
+        else:
+            writer.attachment(item)
+
+    def _stream(self, writer: ZimWriter, document: Document) -> None:
+        """A document too long for one page: read here, so that one part at a time is in memory."""
+        from infoforge.zimify.model import UnreadableError
+        from infoforge.zimify.readers import csv, text
+
+        pages = csv.pages if document.file.kind == "csv" else text.pages
+        try:
+            for page in pages(document, self.shelf, self.frame):
+                self._add(writer, page)
+        except (UnreadableError, OSError) as error:
+            if document.path not in writer.paths:
+                self._give_up(writer, document, str(error))
+            else:
+                self.unreadable.append((document.file.rel, f"cut short: {error}"))
+                self.warn(Notice("zimify_unreadable", f"cut short {document.file.rel}: {error}"))
+
+    def _keep(self, writer: ZimWriter, document: Document) -> None:
+        """An attachment; of several with the same bytes one is stored, the others lead to it."""
+        file = document.file
+        try:
+            with open(file.real, "rb") as stream:  # noqa: PTH123
+                start = stream.read(1)
+        except OSError as error:
+            self.unreadable.append((file.rel, error.strerror or str(error)))
+            self.warn(Notice("zimify_unreadable", f"skipping {file.rel}: {error.strerror}"))
+            return
+        mimetype = mimetype_of(file.rel)
+        if mimetype in ("text/html", "application/xhtml+xml"):
+            # Kept as a file, so its links were not looked at: no article then.
+            mimetype = "text/plain"
+        if not start:
+            # An entry without content is a fault in a ZIM; a blank line is the least that is none.
+            writer.attachment(Attachment(file.rel, mimetype, f"\n{file.rel}\n".encode()))
+            return
+        same = self._same(document)
+        if same is not None and mimetype != "text/css":
+            writer.redirect(file.rel, "", same.file.rel, front=False)
+            return
+        if same is not None or _surrogates(file.real):
+            body = Path(file.real).read_bytes()
+            body += f"\n/* {file.rel} */\n".encode("utf-8", "replace") if same is not None else b""
+            writer.attachment(Attachment(file.rel, mimetype, body))
+            return
+        self.originals.setdefault(file.size, []).append(document)
+        writer.attachment(Attachment(file.rel, mimetype, real=file.real))
+
+    def _same(self, document: Document) -> Document | None:
+        for other in self.originals.get(document.file.size, ()):
+            if _digest(other.file.real) == _digest(document.file.real):
+                return other
+        return None
+
+    def _frame_pages(self, writer: ZimWriter) -> None:
+        for page in front.listings(self.shelf, self.frame, self.title):
+            self._add(writer, page)
+        self._add(writer, Attachment(self.frame.style, "text/css", STYLE.encode()))
+
+    def _redirects(self, writer: ZimWriter) -> None:
+        """Old file names lead to the pages made of them, aliases to their documents."""
+        for document in self.shelf.documents:
+            rel = document.file.rel
+            if document.path != rel and rel not in writer.paths and document.path in writer.paths:
+                writer.redirect(rel, "", document.path, front=False)
+        for document in self.shelf.documents:
+            for alias in document.aliases:
+                path = alias.strip("/")
+                if not path or path == document.path or document.path not in writer.paths:
+                    continue
+                if path in writer.paths:
+                    text = f"alias {alias} of {document.file.rel} is taken, left out"
+                    self.warn(Notice("zimify_alias", text))
+                    continue
+                # An alias with a slash is an old address, one without is a name.
+                title = document.title if "/" in alias else alias
+                writer.redirect(path, title, document.path, front="/" not in alias)
+
+    def _metadata(self, writer: ZimWriter) -> None:
+        described = self.options.description or clip(
+            f"{writer.articles} documents from {self.title}", DESCRIPTION_LIMIT
+        )
+        writer.metadata(
+            {
+                "Title": self.title,
+                "Description": described,
+                "Language": self.language,
+                "Creator": self.options.creator or self.title,
+                "Publisher": self.options.publisher or "InfoForge",
+                "Date": self.date,
+                "Name": self.name,
+                "Scraper": f"infoforge {__version__}",
+                "Tags": "_ftindex:yes;_pictures:yes;_videos:yes;_details:yes",
+            },
+            self.name,
+        )
+
+    def _tell(self) -> None:
+        dead, external = self.links.dead, self.links.external
+        if dead:
+            shown = "; ".join(f"{link} in {rel}" for rel, link in dead[:3])
+            more = f" and {len(dead) - 3} more" if len(dead) > 3 else ""
+            text = f"{len(dead)} dead link(s) were made plain text: {shown}{more}"
+            self.warn(Notice("zimify_dead_links", text))
+        if external:
+            shown = "; ".join(f"{link} in {rel}" for rel, link in external[:3])
+            more = f" and {len(external) - 3} more" if len(external) > 3 else ""
+            text = f"{len(external)} file(s) would load from the network and do not: {shown}{more}"
+            self.warn(Notice("zimify_external", text))
+
+
+def _streamed(document: Document) -> bool:
+    return document.file.kind in ("text", "csv") and document.file.size > PART_BYTES
+
+
+def _name(folder: str) -> str:
+    """A catalog name from a folder's: lower case, words joined by underscores."""
+    words = "".join(c if c.isalnum() else " " for c in folder.casefold()).split()
+    return "_".join(words) or "documents"
+
+
+def _digest(real: str) -> bytes:
+    with open(real, "rb") as stream:  # noqa: PTH123
+        return hashlib.file_digest(stream, "blake2b").digest()
+
+
+def _surrogates(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+__all__ = ["CheckFailed", "Iterator", "zimify"]

@@ -1,0 +1,160 @@
+"""The first pass: what the start of a document says of its title, aliases and language."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from infoforge.zimify.encoding import decode, declared_in
+from infoforge.zimify.model import Head, SourceFile
+
+HEAD_BYTES = 65536
+
+_TITLE = re.compile(r"<title[^>]*>(.{0,1000}?)</title", re.IGNORECASE | re.DOTALL)
+_H1 = re.compile(r"<h1[^>]*>(.{0,2000}?)</h1", re.IGNORECASE | re.DOTALL)
+_LANG = re.compile(r"<html[^>]{0,500}?\slang\s*=\s*[\"']?([A-Za-z]{2,3})\b", re.IGNORECASE)
+_TAG = re.compile(r"<[^>]*>")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_MARKS = re.compile(r"(?<!\\)[*_`]+(?=\S)|(?<=\S)(?<!\\)[*_`]+(?!\w)")
+_LINKED = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
+
+
+def read_head(file: SourceFile) -> Head:
+    """Read the start of a file.
+
+    Returns:
+        What it says; an empty head for kinds that only their reader understands, and for what
+        cannot be read (its reader will say why).
+    """
+    if file.kind not in ("markdown", "html"):
+        return Head()
+    try:
+        with open(file.real, "rb") as stream:  # noqa: PTH123  (50,000 Path objects cost seconds)
+            data = stream.read(HEAD_BYTES)
+    except OSError:
+        return Head()
+    if file.kind == "html":
+        return html_head(decode(_whole_characters(data), declared_in(data)))
+    return markdown_head(decode(_whole_characters(data)))
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Drop a UTF-8 character that the end of the sample cut in two."""
+    if len(data) < HEAD_BYTES:
+        return data
+    for back in range(1, 4):
+        if data[-back] >= 0xC0:
+            return data[:-back]
+        if data[-back] < 0x80:
+            break
+    return data
+
+
+def html_head(text: str) -> Head:
+    """Title and language of an HTML page: ``<title>``, else its first ``<h1>``."""
+    match = _TITLE.search(text)
+    title = plain(match.group(1)) if match else ""
+    if not title:
+        match = _H1.search(text)
+        title = plain(match.group(1)) if match else ""
+    language = _LANG.search(text)
+    return Head(title, language=language.group(1).lower() if language else "")
+
+
+def plain(markup: str) -> str:
+    """The text of a scrap of HTML, on one line."""
+    return " ".join(html.unescape(_TAG.sub("", markup)).split())
+
+
+def markdown_head(text: str) -> Head:
+    """Title, aliases and language of a note: its front matter, else its first heading."""
+    meta, body = front_matter(text)
+    title = _line(meta.get("title"))
+    names = [*_lines(meta.get("aliases")), *_lines(meta.get("alias"))]
+    language = _line(meta.get("lang") or meta.get("language"))
+    return Head(title or first_heading(body), tuple(dict.fromkeys(names)), language.lower()[:12])
+
+
+def front_matter(text: str) -> tuple[Mapping[str, Any], str]:
+    """Split a note into its front matter (YAML or TOML) and the rest.
+
+    Front matter that cannot be parsed, or is no mapping, counts as text.
+    """
+    text = text.removeprefix("\ufeff")
+    for fence in ("---", "+++"):
+        if not text.startswith(fence + "\n"):
+            continue
+        end = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, len(fence))
+        if end is None:
+            return {}, text
+        meta = _parse(text[len(fence) : end.start()], fence)
+        return ({}, text) if meta is None else (meta, text[end.end() :].lstrip("\n"))
+    return {}, text
+
+
+def _parse(raw: str, fence: str) -> Mapping[str, Any] | None:
+    if not raw.strip():
+        return {}
+    if fence == "+++":
+        import tomllib
+
+        try:
+            return tomllib.loads(raw)
+        except tomllib.TOMLDecodeError:
+            return None
+    import yaml
+
+    # The C parser is ten times as fast; it is missing where PyYAML was built without libyaml.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        found = yaml.load(raw, Loader=loader)  # noqa: S506  (a safe loader, either of them)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def first_heading(body: str) -> str:
+    """The first level-1 heading of a note, else the heading it starts with, else nothing."""
+    start = ""
+    fence = ""
+    previous = ""
+    for number, line in enumerate(body.split("\n")):
+        match = _FENCE.match(line)
+        if match and (not fence or match.group(1).startswith(fence)):
+            fence = "" if fence else match.group(1)[:3]
+            previous = ""
+            continue
+        if fence:
+            continue
+        heading = _ATX.match(line)
+        if heading and len(heading.group(1)) == 1:
+            return without_marks(heading.group(2))
+        if heading and not start and not body[: body.find(line)].strip():
+            start = without_marks(heading.group(2))
+        if previous.strip() and line.rstrip() and not line.rstrip().strip("="):
+            return without_marks(previous)
+        previous = line
+        if number > 2000:
+            break
+    return start
+
+
+def without_marks(text: str) -> str:
+    """A heading without its markdown: emphasis, code, links."""
+    text = _LINKED.sub(lambda m: m.group(1) or m.group(2) or "", text)
+    return " ".join(html.unescape(_TAG.sub("", _MARKS.sub("", text))).replace("\\", "").split())
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, str):
+        value = value.split(",") if "," in value else [value]
+    if not isinstance(value, list):
+        return []
+    return [line for line in map(_line, value) if line]

@@ -1,0 +1,215 @@
+"""Every path, title and alias of the folder, and where a link to it leads."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from infoforge.zimify.model import Document, Head, SourceFile
+from infoforge.zimify.names import INDEX_STEMS, fold, stem, title_from_name
+
+CONVERTED = frozenset({"markdown", "text", "csv", "pdf", "docx", "epub"})
+KEPT_BESIDE = frozenset({"csv", "pdf", "docx", "epub"})
+"""Kinds whose original stays in the ZIM under its own name, beside the page made of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a link leads: an entry of the ZIM, and the anchor on it."""
+
+    path: str
+    fragment: str = ""
+
+
+class Shelf:
+    """The names of a folder. Filled once, then only read (worker processes share it by fork).
+
+    Args:
+        files: The files, in order.
+        heads: What the start of each says, in the same order.
+    """
+
+    def __init__(self, files: Iterable[SourceFile], heads: Iterable[Head]) -> None:
+        self.documents: list[Document] = []
+        self.by_rel: dict[str, Document] = {}
+        self.entries: set[str] = set()
+        self.folders: set[str] = {""}
+        """Folders with a document in or below them; each gets a listing."""
+        self._folded: dict[str, Document] = {}
+        self._names: dict[str, list[Document]] = {}
+        pairs = list(zip(files, heads, strict=True))
+        # Names that are kept come first, so that a page made of a document gives way to them.
+        kept = {file.rel for file, _ in pairs if file.kind not in CONVERTED}
+        kept |= {file.rel for file, _ in pairs if file.kind in KEPT_BESIDE}
+        self.entries |= kept
+        for file, head in pairs:
+            path = file.rel if file.kind not in CONVERTED else self._free(stem(file.rel), file.rel)
+            self.entries.add(path)
+            title = head.title or title_from_name(file.rel)
+            document = Document(file, path, title, head.aliases)
+            self.documents.append(document)
+            self.by_rel[file.rel] = document
+            self._remember(document)
+            folder = posixpath.dirname(file.rel) if file.kind != "file" else ""
+            while folder and folder not in self.folders:
+                self.folders.add(folder)
+                folder = posixpath.dirname(folder)
+
+    def _free(self, wanted: str, rel: str) -> str:
+        """The path of a page: the file's name without its ending, or with it when that is taken."""
+        for path in (wanted, rel if rel not in self.entries else rel + ".html"):
+            if path not in self.entries:
+                return path
+        number = 2
+        while f"{wanted} ({number})" in self.entries:
+            number += 1
+        return f"{wanted} ({number})"
+
+    def _remember(self, document: Document) -> None:
+        rel = document.file.rel
+        self._folded.setdefault(fold(rel), document)
+        if document.file.kind == "file":
+            names = {fold(posixpath.basename(rel))}
+        else:
+            self._folded.setdefault(fold(stem(rel)), document)
+            names = {fold(posixpath.basename(rel)), fold(stem(posixpath.basename(rel)))}
+            names.add(fold(document.title))
+            names.update(map(fold, document.aliases))
+        for name in names:
+            self._names.setdefault(name, []).append(document)
+
+    def link(self, url: str, rel: str) -> Target | None:
+        """Where a relative URL in the file ``rel`` leads.
+
+        Tried in turn: the path as written, undecoded, without its query; then with other case or
+        composition, without or with another ending (``page.html`` for ``page.md``, ``page``), as a
+        folder with an index, and last, for a path from the root (``/docs/x``), from each folder above.
+
+        Args:
+            url: Path, with ``?query`` and ``#fragment`` if it has them; no scheme, no host.
+            rel: The file that the link stands in.
+
+        Returns:
+            The entry, or ``None`` for a link that leads nowhere in the folder.
+        """
+        path, _, fragment = url.partition("#")
+        fragment = unquote(fragment)
+        if not path:
+            return Target(self.by_rel[rel].path, fragment) if rel in self.by_rel else None
+        bare = path.partition("?")[0]
+        for candidate in dict.fromkeys((path, unquote(path), bare, unquote(bare))):
+            joined = join(candidate, rel)
+            if joined is None:
+                continue
+            found = self._at(joined)
+            if found is not None:
+                return Target(found, fragment)
+        if bare.startswith("/"):
+            # The root of the site that the notes were written for may be a folder of ours.
+            folder = posixpath.dirname(rel)
+            while folder:
+                found = self._at(f"{folder}/{unquote(bare).strip('/')}")
+                if found is not None:
+                    return Target(found, fragment)
+                folder = posixpath.dirname(folder)
+        return None
+
+    def _at(self, path: str) -> str | None:
+        document = self.by_rel.get(path)
+        if document is not None:
+            # The original is kept beside its page: who links to the file means the file.
+            return document.file.rel if document.file.kind in KEPT_BESIDE else document.path
+        if path in self.entries:
+            return path
+        folder = self.index_of(path) if path in self.folders else None
+        if folder is not None:
+            return folder
+        document = self._folded.get(fold(path)) or self._folded.get(fold(stem(path)))
+        if document is not None and path:
+            return document.path
+        return None
+
+    def index_of(self, folder: str) -> str | None:
+        """The entry that stands for a folder, its listing where it has no index of its own."""
+        for name in INDEX_STEMS:
+            document = self._folded.get(fold(f"{folder}/{name}" if folder else name))
+            if document is not None and document.file.kind != "file":
+                return document.path
+        return self.listing(folder)
+
+    def listing(self, folder: str) -> str:
+        """Path of the page that lists a folder."""
+        path = f"{folder}/index" if folder else "index"
+        return f"{path}.listing" if path in self.entries else path
+
+    def wiki(self, name: str, rel: str) -> Target | None:
+        """Where the wiki link ``[[name]]`` in the file ``rel`` leads; ``name#heading`` too.
+
+        A path is tried first, then a file name, title or alias; of several, the one nearest to
+        ``rel`` wins, then the shortest path, then the first.
+        """
+        from infoforge.zimify.names import anchor
+
+        target, _, heading = name.partition("#")
+        target = target.strip()
+        # Obsidian writes nested headings as a path, and block references with a caret.
+        last = heading.rpartition("#")[2].strip()
+        fragment = last if last.startswith("^") else anchor(last)
+        if not target:
+            return Target(self.by_rel[rel].path, fragment) if rel in self.by_rel else None
+        for start in (rel, ""):
+            joined = join(target, start)
+            document = None
+            if joined:
+                document = self.by_rel.get(joined) or self._folded.get(fold(joined))
+            if document is not None:
+                return Target(document.path, fragment)
+        named = self.named(target) or self.named(target.replace("_", " "))
+        if not named and "/" in target:
+            tail = "/" + fold(target)
+            named = [
+                d
+                for d in self.named(posixpath.basename(target))
+                if fold(d.file.rel).endswith(tail) or fold(stem(d.file.rel)).endswith(tail)
+            ]
+        if not named:
+            return None
+        return Target(_nearest(named, rel).path, fragment)
+
+    def named(self, name: str) -> list[Document]:
+        """The documents of one file name, title or alias."""
+        return self._names.get(fold(name), [])
+
+
+def _nearest(documents: list[Document], rel: str) -> Document:
+    own = posixpath.dirname(rel).split("/")
+
+    def distance(document: Document) -> tuple[int, int]:
+        parts = posixpath.dirname(document.file.rel).split("/")
+        common = 0
+        for mine, theirs in zip(own, parts, strict=False):
+            if mine != theirs:
+                break
+            common += 1
+        return -common, len(document.file.rel)
+
+    return min(documents, key=distance)
+
+
+def join(path: str, rel: str) -> str | None:
+    """Join a link's path to the file it stands in; ``None`` when it climbs out of the folder."""
+    if path.startswith("/"):
+        parts: list[str] = []
+    else:
+        folder = posixpath.dirname(rel)
+        parts = folder.split("/") if folder else []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
