@@ -5,6 +5,7 @@ import urllib.request
 from xml.etree import ElementTree
 
 import pytest
+from support.proxy import RecordingProxy
 
 ARTICLES = {"Kokoro (novel)": "<p>Kokoro is a novel by Natsume Sōseki.</p>"}
 
@@ -66,3 +67,14 @@ def test_a_run_of_the_script_sees_nothing_of_the_caller(run_cli, monkeypatch):
     assert run.stdout.startswith("infoforge ")
     assert "INFOFORGE_CONFIG" not in run_cli.environment()
     assert "HTTP_PROXY" not in run_cli.environment()
+
+
+def test_the_proxy_notes_requests_and_changes_nothing(kiwix37, make_zim):
+    server = kiwix37(make_zim(ARTICLES, name="books_en"))
+    with RecordingProxy(server.port) as proxy:
+        assert search(proxy, "books_en_2026-06", "novel") == ["Kokoro (novel)"]
+        assert status(f"{proxy.url}/nowhere") == 404
+        assert proxy.targets == [
+            "/search?pattern=novel&books.name=books_en_2026-06&format=xml",
+            "/nowhere",
+        ]
