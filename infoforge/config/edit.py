@@ -15,7 +15,10 @@ import yaml
 from infoforge.config.document import Plain, parse
 from infoforge.contract import ConfigError
 
-_PLAIN = re.compile(r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[a-z][a-z0-9_.+-]*\Z", re.I)
+_PLAIN = re.compile(
+    r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)(?:[a-z]|~?/)(?:[a-z0-9_.+/~-]|:(?=[a-z0-9/]))*\Z",
+    re.I,
+)
 _WIDTH = 100
 
 
@@ -136,12 +139,13 @@ def _by_hand(path: Path, section: str, key: str, values: Sequence[str]) -> Confi
     )
 
 
-def _word(value: str) -> str:
+def word(value: str) -> str:
+    """Text as YAML reads it back: as it is where that is safe, quoted where not."""
     return value if _PLAIN.match(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _flow(values: Sequence[str]) -> str:
-    return "[" + ", ".join(_word(v) for v in values) + "]"
+    return "[" + ", ".join(word(v) for v in values) + "]"
 
 
 class _Editor:
@@ -207,7 +211,7 @@ class _Editor:
         return f"{pad}{self._key}:{nl}" + self._items(indent + 2)
 
     def _items(self, indent: int) -> str:
-        return "".join(f"{' ' * indent}- {_word(v)}{self._newline}" for v in self._values)
+        return "".join(f"{' ' * indent}- {word(v)}{self._newline}" for v in self._values)
 
     def _indent(self, node: yaml.Node) -> int:
         return int(node.start_mark.column)
@@ -295,7 +299,7 @@ class _Editor:
             at = stop
         lines = ""
         for value in self._values:
-            chunk = chunks.get(value, f"{pad}- {_word(value)}{self._newline}")
+            chunk = chunks.get(value, f"{pad}- {word(value)}{self._newline}")
             lines += chunk if chunk.endswith("\n") else chunk + self._newline
         if lines:
             return self._text[:first] + lines + self._text[at:]

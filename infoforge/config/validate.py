@@ -46,8 +46,12 @@ class Problem:
         """``FILE:LINE: key: message``."""
         line = self.line(lines)
         where = f"{file}:{line}" if line else str(file)
-        key = dotted(self.path)
-        return f"{where}: {key}: {self.message}" if key else f"{where}: {self.message}"
+        return ": ".join(filter(None, (where, self.key, self.message)))
+
+    @property
+    def key(self) -> str:
+        """The dotted key; empty for the whole file."""
+        return dotted(self.path)
 
     def line(self, lines: Mapping[KeyPath, int]) -> int:
         """The line of the key, or of the nearest one round it; 0 for the whole file."""

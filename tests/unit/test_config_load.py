@@ -221,7 +221,7 @@ def test_no_sizes(text):
         ("zims: {enabled: [~]}", ["zims.enabled[0]: null", "text"]),
         ("zims: {folder: 3}", ["zims.folder: 3", "text"]),
         ('zims: {folder: "a\\nb"}', ["zims.folder", "control character"]),
-        ("zims: {folder: ~nobody-of-this-name/z}", ["zims.folder: ~nobody-of-this-name/z: no home directory"]),
+        ("zims: {folder: ~no-such-user/z}", ["zims.folder: ~no-such-user/z: no home directory"]),
         ("kiwix: {allow_public: yes}", ['kiwix.allow_public: "yes"', "true or false"]),
         ("kiwix: {url: 127.0.0.1:8080}", ["kiwix.url", "http://"]),
         ("kiwix: {url: 'http://h:99999'}", ["kiwix.url: not a URL"]),
