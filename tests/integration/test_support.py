@@ -73,8 +73,8 @@ def test_the_proxy_notes_requests_and_changes_nothing(kiwix37, make_zim):
     server = kiwix37(make_zim(ARTICLES, name="books_en"))
     with RecordingProxy(server.port) as proxy:
         assert search(proxy, "books_en_2026-06", "novel") == ["Kokoro (novel)"]
-        assert status(f"{proxy.url}/nowhere") == 404
+        assert status(f"{proxy.url}/raw/nowhere") == 404
         assert proxy.targets == [
             "/search?pattern=novel&books.name=books_en_2026-06&format=xml",
-            "/nowhere",
+            "/raw/nowhere",
         ]
