@@ -229,11 +229,17 @@ def _port_held(box: BoxSettings, held: ports.Holder) -> BoxError:
 
 def _remove(podman: Podman, name: str) -> None:
     """Remove the container, whatever state it is in."""
-    reply = podman.run("rm", "--force", "--ignore", "--time=5", "--volumes", name, timeout=60.0)
-    if reply.code != 0:
-        raise BoxError(
-            f"the old container {name} cannot be removed: {complaint(reply)}", remedy(reply.err)
-        )
+    for last in (False, True):
+        reply = podman.run("rm", "--force", "--ignore", "--time=5", "--volumes", name, timeout=60.0)
+        if reply.code == 0:
+            return
+        if last:
+            raise BoxError(
+                f"the old container {name} cannot be removed: {complaint(reply)}",
+                remedy(reply.err),
+            )
+        # Without its monitor a container's exit code is unknown, which Podman 5 calls a failure
+        # the first time; it has ended all the same, and the second time it goes.
 
 
 def _create(podman: Podman, box: BoxSettings, plan: Plan) -> None:
@@ -335,12 +341,41 @@ def _serves(listed: Catalog, prepared: Prepared) -> bool:
     return any(book.uuid in listed.books for book in wanted)
 
 
+def ill(settings: Settings, podman: Podman) -> str:
+    """Why the container does not serve; empty when it does, or when another run is at work on it.
+
+    A quick look, made every minute: no ZIM is opened, and a changed configuration is no illness.
+    """
+    box = settings.box
+    try:
+        with _alone(wait=False):
+            for _ in range(3):
+                listed = catalog(box.bind, box.port)
+                if listed.books:
+                    break
+                time.sleep(1.0)
+            container = read_container(podman, box.container)
+            if container is None:
+                return "there is no container"
+            if container.status != "running":
+                return f"the container is {container.status}"
+            if not container.monitored:
+                return "the container's monitor (conmon) is gone"
+            return "" if listed.books else listed.error or "no book is in the catalog"
+    except BlockingIOError:
+        return ""
+
+
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Let one start or stop of this user run at a time; the others wait."""
+def _alone(*, wait: bool = True) -> Iterator[None]:
+    """Let one start or stop of this user run at a time; the others wait.
+
+    Raises:
+        BlockingIOError: Another one runs, and we are not to wait.
+    """
     runtime = Path(f"/run/user/{os.getuid()}")
     folder = runtime if runtime.is_dir() else Path.home() / ".cache"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "infoforge-serve.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield

@@ -1,28 +1,34 @@
-"""The systemd user unit, as the role installs it and a person may."""
+"""The systemd user units, as the role installs them and a person may."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
+from infoforge.box.podman import BoxError
 from infoforge.config.settings import Settings
 
 UNIT_NAME = "infoforge.service"
+UNITS = (UNIT_NAME, "infoforge-heal.service", "infoforge-heal.timer")
+"""The unit that starts the box, and the pair that looks after it every minute."""
 
 _SLACK_SECONDS = 120
 """Seconds beyond the wait for the books: removing an old container, labelling the files."""
 
 
-def unit_text(settings: Settings, command: tuple[str, ...]) -> str:
-    """The unit.
+def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
+    """One unit.
 
     Args:
-        settings: The configuration; its path is named in the unit when it is not the usual one.
+        name: One of `UNITS`.
+        settings: The configuration.
         command: The CLI with an absolute path, since a unit has no ``~/.local/bin`` in its PATH.
     """
-    template = resources.files("infoforge") / "data" / "infoforge.service.in"
+    template = resources.files("infoforge") / "data" / f"{name}.in"
     text = template.read_text("utf-8")
     line = " ".join(_quote(word) for word in command)
     seconds = int(settings.box.start_timeout) + _SLACK_SECONDS
@@ -44,6 +50,52 @@ def own_command(config: str | None) -> tuple[str, ...]:
     else:
         command = (sys.executable, "-m", "infoforge")
     return (*command, "--config", str(Path(config).absolute())) if config else command
+
+
+def systemctl(env: Mapping[str, str], *args: str, timeout: float = 30.0) -> tuple[int, str]:
+    """Ask or tell this user's systemd.
+
+    Args:
+        env: An environment with the user's bus in it (`podman.environment`).
+        args: Arguments after ``systemctl --user``.
+        timeout: Seconds until it is given up.
+
+    Returns:
+        Exit code (255: no systemctl, or no end in time) and what it said, on one line.
+    """
+    line = ["systemctl", "--user", *args]
+    try:
+        done = subprocess.run(  # noqa: S603
+            line, env=dict(env), capture_output=True, timeout=timeout, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 255, " ".join(str(error).split())
+    return done.returncode, " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
+
+
+def heal(env: Mapping[str, str], seconds: float) -> bool:
+    """Have the unit make the container anew, in the unit's own cgroup.
+
+    Args:
+        env: An environment with the user's bus in it.
+        seconds: How long that may take.
+
+    Returns:
+        False when the unit is not active: stopped on purpose, or starting already.
+
+    Raises:
+        BoxError: The unit could not do it.
+    """
+    if systemctl(env, "is-active", "--quiet", UNIT_NAME)[0] != 0:
+        return False
+    code, said = systemctl(env, "reload", UNIT_NAME, timeout=seconds)
+    if code != 0:
+        raise BoxError(
+            f"{UNIT_NAME} could not make the container anew: {said}",
+            f"see: journalctl --user -u {UNIT_NAME}",
+            code="not_healed",
+        )
+    return True
 
 
 def _quote(word: str) -> str:

@@ -241,22 +241,53 @@ def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
 
 
 @serve.command()
+@json_option
+@click.pass_context
+def heal(ctx: click.Context, as_json: bool) -> int:
+    """Have infoforge.service make the container anew, if it serves no books (a timer calls this).
+
+    A box that was stopped on purpose stays stopped.
+
+    Example: infoforge serve heal
+    """
+    from infoforge.box import life, unit
+
+    console = Console.current("serve heal", as_json=as_json)
+    settings, podman = _parts(ctx)
+    reason = life.ill(settings, podman)
+    healed = bool(reason) and unit.heal(podman.env, settings.box.start_timeout + 120)
+    if healed:
+        text = f"made anew, since {reason}"
+    else:
+        text = f"{reason}; {unit.UNIT_NAME} is not active" if reason else "serving"
+    return console.finish({"changed": healed, "reason": reason}, text)
+
+
+@serve.command("unit")
+@click.argument("name", required=False)
 @click.option(
     "--program", metavar="PATH", help="The infoforge that the unit calls [default: this one]."
 )
 @json_option
 @click.pass_context
-def unit(ctx: click.Context, program: str | None, as_json: bool) -> int:
-    """Print the systemd user unit that starts the box at boot.
+def show_unit(ctx: click.Context, name: str | None, program: str | None, as_json: bool) -> int:
+    """Print a systemd user unit: infoforge.service starts the box at boot.
+
+    The others are infoforge-heal.service and infoforge-heal.timer, which bring it back when it
+    serves nothing.
 
     Example: infoforge serve unit > ~/.config/systemd/user/infoforge.service
     """
-    from infoforge.box.unit import UNIT_NAME, own_command, unit_text
+    from infoforge.box.unit import UNIT_NAME, UNITS, own_command, unit_text
     from infoforge.config.load import load
+    from infoforge.contract import UsageError
 
     console = Console.current("serve unit", as_json=as_json)
+    name = name or UNIT_NAME
+    if name not in UNITS:
+        raise UsageError(f"there is no unit '{name}'", f"one of {', '.join(UNITS)}")
     line = own_command(ctx.obj)
     if program is not None:
         line = (str(Path(program).absolute()), *line[1:])
-    text = unit_text(load(ctx.obj), line)
-    return console.finish({"name": UNIT_NAME, "text": text}, text)
+    text = unit_text(name, load(ctx.obj), line)
+    return console.finish({"name": name, "text": text}, text)

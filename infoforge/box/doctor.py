@@ -1,0 +1,485 @@
+"""Walk every link of the chain, from the configuration to an answer, and say what is wrong.
+
+To add checks: a function that takes the `Case` and lists `Step`s, and one row in `GROUPS`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from infoforge.config.settings import EndpointSettings, Settings
+from infoforge.contract import InfoForgeError, Notice, UsageError
+
+if TYPE_CHECKING:
+    from infoforge.corpus.base import Corpus
+    from infoforge.model.probe import Probe
+
+PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
+
+OLD_MONTHS = 24
+"""A dump older than this is worth a warning."""
+
+_LETTERS = "a e i o s t m d k 1 2 а о п с к ا م א ה α 一 中 人 日 の ア 가 ก अ"
+"""First letters of titles; one of them begins a title in any wiki."""
+_MOST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one check.
+
+    Attributes:
+        name: Stable name, its group first: ``zim:wiki_2026-06.zim``, ``endpoint:ollama:model``.
+        status: ``PASS``, ``WARN`` or ``FAIL``.
+        detail: One line.
+        hint: What to run or set next; empty when nothing is to be done.
+    """
+
+    name: str
+    status: str
+    detail: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to look at: its name, and the call that gives checks of that name or below it."""
+
+    name: str
+    run: Callable[[], Iterable[Check]]
+
+
+@dataclass(slots=True)
+class Case:
+    """What is being looked at.
+
+    Attributes:
+        settings: The effective settings.
+        timeout: Seconds that one look may take.
+        today: What the age of a dump is counted from.
+        damage: What is wrong with each ZIM file looked at so far; empty text for nothing.
+    """
+
+    settings: Settings
+    timeout: float = 60.0
+    today: date = field(default_factory=date.today)
+    damage: dict[Path, str] = field(default_factory=dict)
+
+    def damage_of(self, path: Path) -> str:
+        """What is wrong with a ZIM file's header or index; looked at once."""
+        if path not in self.damage:
+            from infoforge.zims.check import quick
+
+            self.damage[path] = quick(path)
+        return self.damage[path]
+
+    def wanted(self) -> tuple[list[Path], list[Notice]]:
+        """The ZIM files that should be used, and what is enabled but missing."""
+        from infoforge.corpus.opened import wanted_files
+
+        missing: list[Notice] = []
+        return wanted_files(self.settings, missing.append), missing
+
+
+Group = Callable[[Case], Iterable[Step]]
+T = TypeVar("T")
+
+
+def walk(
+    case: Case, only: Sequence[str] = (), groups: Sequence[tuple[str, Group]] | None = None
+) -> Iterator[Check]:
+    """Walk the chain; a failing link does not stop the walk.
+
+    Args:
+        case: What to look at.
+        only: Names of groups (``zim``) or checks (``endpoint:ollama``) to look at alone.
+        groups: Instead of `GROUPS`.
+
+    Yields:
+        Each check as soon as it is made.
+
+    Raises:
+        UsageError: A name in ``only`` begins with no group.
+    """
+    groups = GROUPS if groups is None else groups
+    _known(only, [name for name, _ in groups])
+    matched: set[str] = set()
+    # Steps keep within the time-out themselves; this is for what hangs where no time-out reaches
+    # (a network file system, say).
+    patience = 4 * case.timeout + 10
+    for group, list_steps in groups:
+        if only and not any(_group_of(name) == group for name in only):
+            continue
+        for step in _guarded(group, partial(list_steps, case), patience):
+            if isinstance(step, Check):
+                yield step
+                continue
+            if not _asked_for(step.name, only, within=True):
+                continue
+            for check in _guarded(step.name, step.run, patience):
+                if _asked_for(check.name, only) or check.name == step.name:
+                    matched.update(name for name in only if _below(check.name, name))
+                    yield check
+    for name in only:
+        if ":" in name and name not in matched:
+            yield Check(
+                name, FAIL, "there is no such check", f"infoforge doctor --only {_group_of(name)}"
+            )
+
+
+def _group_of(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _below(name: str, other: str) -> bool:
+    return name == other or name.startswith(f"{other}:")
+
+
+def _asked_for(name: str, only: Sequence[str], *, within: bool = False) -> bool:
+    """Whether a check is one of those asked for (``within``: or may lead to one)."""
+    return not only or any(_below(name, o) or (within and _below(o, name)) for o in only)
+
+
+def _known(only: Sequence[str], groups: Sequence[str]) -> None:
+    import difflib
+
+    for name in only:
+        if _group_of(name) not in groups:
+            near = difflib.get_close_matches(_group_of(name), groups, 1)
+            hint = f"did you mean '{near[0]}'?" if near else "known are: " + ", ".join(groups)
+            raise UsageError(f"doctor: no such check: {name}", hint)
+
+
+def _guarded(name: str, run: Callable[[], Iterable[T]], patience: float) -> list[T | Check]:
+    """What a call gives; its failing, and its hanging, become a check that failed."""
+    found: list[T | Check] = []
+
+    def go() -> None:
+        try:
+            for item in run():
+                found.append(item)
+        except Exception as error:
+            found.append(_failure(name, error))
+
+    thread = threading.Thread(target=go, name=f"doctor {name}", daemon=True)
+    thread.start()
+    thread.join(patience)
+    if thread.is_alive():
+        return [*found, Check(name, FAIL, f"no end within {patience:.0f} s", "raise --timeout")]
+    return found
+
+
+def _failure(name: str, error: Exception) -> Check:
+    from infoforge.corpus.base import CorpusError
+
+    text = " ".join(str(error).split())
+    if isinstance(error, InfoForgeError):
+        return Check(name, FAIL, text, error.hint)
+    if isinstance(error, CorpusError):
+        return Check(name, FAIL, text)
+    return Check(
+        name,
+        FAIL,
+        f"the check itself failed: {type(error).__name__}: {text}",
+        "please report it with the output of infoforge doctor --json",
+    )
+
+
+# The configuration and the folder
+
+
+def _config(case: Case) -> Iterable[Step]:
+    yield Step("config", lambda: _config_checks(case))
+
+
+def _config_checks(case: Case) -> Iterator[Check]:
+    from infoforge.config.check import check
+
+    heard: list[Notice] = []
+    # Folders, addresses and keys are looked at where they are used, further on.
+    elsewhere = {"folder", "url", "api_key_env", "api_key_file"}
+    found = [p for p in check(case.settings, heard.append) if p.path[-1] not in elsewhere]
+    for problem in found:
+        yield Check("config", FAIL, f"{problem.key}: {problem.message}", problem.hint)
+    for notice in heard:
+        if notice.code != "no_endpoint":
+            yield Check("config", WARN, notice.message, "infoforge config check")
+    if not found:
+        path = case.settings.path
+        yield Check("config", PASS, str(path) if path else "no file: built-in defaults")
+
+
+def _folder(case: Case) -> Iterable[Step]:
+    yield Step("folder", lambda: _folder_checks(case))
+
+
+def _folder_checks(case: Case) -> Iterator[Check]:
+    from infoforge.config.check import check
+
+    settings = case.settings
+    folder = settings.zims.folder
+    ignored: list[Notice] = []
+    found = [p for p in check(settings, ignored.append) if p.path == ("zims", "folder")]
+    for problem in found:
+        yield Check("folder", FAIL, problem.message, problem.hint)
+    if found:
+        return
+    if not folder.is_dir():
+        yield Check(
+            "folder",
+            WARN,
+            f"{folder} does not exist: nothing to fall back on when {settings.kiwix.url} is down",
+            f"mkdir -p {folder}, or set zims.folder",
+        )
+        return
+    paths, missing = case.wanted()
+    for notice in missing:
+        yield Check("folder", FAIL, notice.message, "infoforge zims list, and mend zims.enabled")
+    if paths or not missing:
+        yield Check("folder", PASS, f"{folder}: {len(paths)} ZIM file(s) in use")
+
+
+# The ZIM files
+
+
+def _zims(case: Case) -> Iterable[Step]:
+    for path in case.wanted()[0]:
+        yield Step(f"zim:{path.name}", partial(_zim, case, path))
+
+
+def _zim(case: Case, path: Path) -> Iterator[Check]:
+    from infoforge.corpus.zim import ZimCorpus
+
+    name = f"zim:{path.name}"
+    damage = case.damage_of(path)
+    if damage:
+        yield Check(name, FAIL, damage, f"infoforge zims verify {path.name}")
+        return
+    info = ZimCorpus(path).describe()
+    fulltext = "full text yes" if info.fulltext else "full text no: found by title alone"
+    detail = (
+        f"opens, index sound, {info.articles} articles, {fulltext}, of {info.date or 'no date'}"
+    )
+    age = months_between(info.date, case.today)
+    if age is not None and age > OLD_MONTHS:
+        old = f"{age // 12} years old: what is newer does not exist for it"
+        yield Check(name, WARN, f"{detail}; {old}", "infoforge zims update --check")
+    elif not info.fulltext:
+        yield Check(name, WARN, detail, "infoforge zims available lists editions with full text")
+    else:
+        yield Check(name, PASS, detail)
+
+
+def months_between(dump: str, today: date) -> int | None:
+    """Whole months from the date of a dump (``2026-06``, ``2026-06-15``) to today, or ``None``."""
+    year, _, rest = dump.partition("-")
+    month = rest[:2]
+    if not (year.isdigit() and month.isdigit()):
+        return None
+    return (today.year - int(year)) * 12 + today.month - int(month)
+
+
+# kiwix-serve
+
+
+def _kiwix(case: Case) -> Iterable[Step]:
+    yield Step("kiwix", lambda: _kiwix_checks(case))
+
+
+def _kiwix_checks(case: Case) -> Iterator[Check]:
+    from infoforge.config.privacy import check_private
+    from infoforge.corpus.base import CorpusError, Deadline
+    from infoforge.corpus.kiwix import KiwixServer
+
+    kiwix = case.settings.kiwix
+    if not kiwix.url:
+        yield Check("kiwix", PASS, "not configured: the ZIM files are opened in this process")
+        return
+    check_private(kiwix.url, kiwix.allow_public, "kiwix.url")
+    hint = "infoforge serve status, or check kiwix.url"
+    try:
+        books = KiwixServer(kiwix.url).books(Deadline(case.timeout))
+    except CorpusError as error:
+        yield Check("kiwix", FAIL, str(error), hint)
+        return
+    served = {book.name for book in books}
+    if not served:
+        yield Check("kiwix", FAIL, f"{kiwix.url} answers and serves no book", hint)
+        return
+    expected = _expected(case)
+    missing = sorted(expected - served)
+    if missing and (case.settings.zims.enabled or expected & served):
+        detail = f"{kiwix.url} does not serve: {', '.join(missing)}"
+        yield Check("kiwix", FAIL, detail, "infoforge serve recreate, or mend zims.enabled")
+    elif missing:
+        yield Check(
+            "kiwix",
+            WARN,
+            f"{kiwix.url} serves {len(served)} book(s), none of {case.settings.zims.folder}",
+            "right for a server with another folder; list its books in zims.enabled",
+        )
+    else:
+        yield Check("kiwix", PASS, f"{kiwix.url} serves {len(served)} book(s): {_some(served)}")
+
+
+def _expected(case: Case) -> set[str]:
+    """Stable names of the books that kiwix-serve should have; damaged files are told elsewhere."""
+    from infoforge.corpus.names import stable_name
+
+    paths, _ = case.wanted()
+    here = {stable_name(path.name): path for path in paths}
+    wanted = {stable_name(name) for name in case.settings.zims.enabled} or set(here)
+    return {name for name in wanted if name not in here or not case.damage_of(here[name])}
+
+
+def _some(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:5]) + (", …" if len(ordered) > 5 else "")
+
+
+# A search in each corpus
+
+
+def _search(case: Case) -> Iterable[Step]:
+    from infoforge.corpus.base import Deadline
+    from infoforge.corpus.opened import open_corpora
+
+    ignored: list[Notice] = []  # what could not be opened is told by the checks before
+    for corpus in open_corpora(case.settings, ignored.append, deadline=Deadline(case.timeout)):
+        yield Step(f"search:{corpus.name}", partial(_search_checks, case, corpus))
+
+
+def _search_checks(case: Case, corpus: Corpus) -> Iterator[Check]:
+    import time
+
+    from infoforge.corpus.base import Deadline
+
+    name = f"search:{corpus.name}"
+    deadline = Deadline(case.timeout)
+    hint = f"infoforge zims verify {corpus.name}"
+    titles = next(
+        (hits for letter in _LETTERS.split() if (hits := corpus.titles(letter, 5, deadline))), ()
+    )
+    hits, query, total = titles, "a title", len(titles)
+    milliseconds = 0.0
+    if corpus.describe().fulltext:
+        for word in _words([hit.title for hit in titles]):
+            started = time.perf_counter()
+            found = corpus.search(word, 3, deadline)
+            milliseconds = (time.perf_counter() - started) * 1000
+            hits, query, total = found.hits, f"'{word}'", found.total
+            if hits:
+                break
+        else:
+            hits = ()
+    if not hits:
+        yield Check(name, FAIL, "nothing is found, whatever is searched for", hint)
+        return
+    article = next((a for hit in hits if (a := corpus.read(hit.path, deadline)) is not None), None)
+    if article is None:
+        yield Check(name, FAIL, f"found {query}, but cannot read {hits[0].path}", hint)
+        return
+    detail = f"{total} hit(s) for {query} in {milliseconds:.0f} ms; read '{article.title}'"
+    yield Check(name, PASS, detail)
+
+
+def _words(titles: Sequence[str]) -> list[str]:
+    """Words that must be found, as they stand in titles; then words that stand in most wikis."""
+    import re
+
+    words = {w for title in titles for w in re.split(r"[\W_]+", title) if len(w) > 1}
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    return [*ordered[:_MOST_WORDS], "world", "year", "2000", "1"]
+
+
+# The endpoints
+
+
+def _endpoints(case: Case) -> Iterable[Step]:
+    if not case.settings.endpoints:
+        warning = Check(
+            "endpoint",
+            WARN,
+            "none is configured: search works, ask does not",
+            "infoforge config init, or add an endpoint (kind: quote needs no server)",
+        )
+        yield Step("endpoint", lambda: [warning])
+    for endpoint in case.settings.endpoints:
+        yield Step(f"endpoint:{endpoint.name}", partial(_endpoint, case, endpoint))
+
+
+def _endpoint(case: Case, endpoint: EndpointSettings) -> Iterator[Check]:
+    from infoforge.model.probe import probe
+
+    name = f"endpoint:{endpoint.name}"
+    if endpoint.kind == "quote":
+        yield Check(name, PASS, "quotes the articles; needs no server")
+        return
+    times = endpoint.timeouts
+    hurried = replace(
+        times,
+        connect=min(times.connect, case.timeout),
+        first_byte=min(times.first_byte, case.timeout),
+        total=min(times.total, case.timeout),
+    )
+    found = probe(replace(endpoint, timeouts=hurried))
+    if not found.reachable:
+        yield Check(name, FAIL, f"{endpoint.url}: {found.message}", found.hint)
+        return
+    yield Check(name, PASS, f"{endpoint.url} answers")
+    yield from _model(name, found)
+    if not found.completes:
+        return
+    yield Check(f"{name}:completion", PASS, f"one token in {found.seconds:.1f} s")
+    yield _context(f"{name}:context", endpoint, found)
+
+
+def _model(name: str, found: Probe) -> Iterator[Check]:
+    listed = f"it lists: {_some(found.models)}" if found.models else "it lists no models"
+    if not found.model:
+        yield Check(f"{name}:model", FAIL, found.message, found.hint)
+    elif found.listed or (found.listed is None and found.completes):
+        yield Check(
+            f"{name}:model", PASS, found.model if found.listed else f"{found.model}; {listed}"
+        )
+    elif found.completes:
+        detail = f"{found.model} is not listed, but answers; {listed}"
+        yield Check(f"{name}:model", WARN, detail, "set model to the name in the list")
+    elif found.listed is False:
+        hint = "set model to one of the list, or load it into the server"
+        yield Check(f"{name}:model", FAIL, f"{found.model} is not listed; {listed}", hint)
+    if found.model and not found.completes:
+        yield Check(f"{name}:completion", FAIL, found.message, found.hint)
+
+
+def _context(name: str, endpoint: EndpointSettings, found: Probe) -> Check:
+    """A server that cuts prompts cuts the rules away first: its answers look right and are not."""
+    if found.context_ok:
+        told = found.context_from
+        size = f"{found.context} tokens ({told})" if found.context else f"all read ({told})"
+        return Check(name, PASS, f"{size}; context_tokens is {endpoint.context_tokens}")
+    if found.context_ok is False:
+        return Check(name, FAIL, found.message, found.hint)
+    return Check(
+        name,
+        WARN,
+        found.message or "the server does not say how many tokens it reads",
+        found.hint or "make sure that it has context_tokens, or lower it",
+    )
+
+
+GROUPS: tuple[tuple[str, Group], ...] = (
+    ("config", _config),
+    ("folder", _folder),
+    ("zim", _zims),
+    ("kiwix", _kiwix),
+    ("search", _search),
+    ("endpoint", _endpoints),
+)
+"""The links of the chain in the order in which they hang on each other."""
