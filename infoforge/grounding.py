@@ -27,7 +27,7 @@ _CITATION = re.compile(
     r"\s*(?:†[^\]】］〕\n]{0,60})?\s*[\]】］〕](?:\([^()\s]{1,400}\))?"
     # Source 1, Sources 1 and 2, (Source 1)
     rf"|(?P<open>[(（]\s*)?(?<![A-Za-zÀ-ɏЀ-ӿ\d])(?P<label>{_LABEL})(?P<gap>\s*){_SIGN}"
-    rf"(?P<spoken>{_LIST})(?!\d|[.,:]\d)(?P<close>\s*[)）])?",
+    rf"(?P<spoken>{_LIST})(?!\d|[.,:]\d|\s?[¼½¾⅐-⅞])(?P<close>\s*[)）])?",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(\d{1,4})\s*[-–—]\s*(\d{1,4})")
@@ -114,7 +114,7 @@ def _code(text: str) -> list[tuple[int, int]]:
 
 
 def _is_other(text: str, match: re.Match[str]) -> bool:
-    """Whether it only looks like a citation: a year, an interval, an index, the article of a law."""
+    """Whether it only looks like a citation: a year, an interval, an index, a law's article."""
     start, end = match.span()
     if match["label"]:
         if re.fullmatch(_SOURCE, match["label"], re.IGNORECASE):
@@ -160,14 +160,15 @@ def _close_gap(kept: str, answer: str, end: int) -> tuple[str, int]:
 
 
 def _named(answer: str, sources: Sequence[Source]) -> set[int]:
-    """Sources named by their title."""
-    text = re.sub(r"\s", " ", answer)
+    """Sources named by their title, or by their address."""
+    named = {source.number for source in sources if source.url and source.url in answer}
+    # Other addresses hold words by chance.
+    text = re.sub(r"\s", " ", _URL.sub(lambda match: "\x00" * len(match.group()), answer))
     folded = fold(text)
     full = {source.number: " ".join(source.title.split()) for source in sources}
     bare = {n: re.sub(r"\s*[(（][^()（）]*[)）]$", "", title) for n, title in full.items()}
     shared = Counter(fold(name) for name in bare.values())
     languages = {source.number: source.language for source in sources}
-    named: set[int] = set()
     # Longest first, and out of the text once found: "Kokoro (film)" does not name "Kokoro".
     tries = sorted(full.items(), key=lambda item: -len(item[1]))
     # Without its "(film)" a title is named only where no other source goes by that name.
@@ -220,7 +221,8 @@ def _unsupported(text: str, sources: Sequence[Source], question: str) -> tuple[s
     known = forms(question)
     for source in sources:
         known |= forms(f"{source.title}\n{source.text}\n{source.date}")
-    return tuple(dict.fromkeys(figure.written for figure in stated if not figure.forms & known))
+    missing = [text[f.start : f.end].strip() for f in stated if not f.forms & known]
+    return tuple(dict.fromkeys(missing))
 
 
 def _stating(text: str) -> str:

@@ -79,7 +79,7 @@ def _raise_empty(reply: Reply) -> None:
 
 
 def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], None]) -> None:
-    for line in lines(chunks):
+    for line, ended in lines(chunks):
         name, colon, value = line.partition(":")
         if name.startswith("{"):
             # Newline-delimited JSON, or an error document where a stream was promised.
@@ -92,7 +92,13 @@ def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], N
         if value == "[DONE]":
             reply.done = True
             return
-        _take(reply, _document(value), show)
+        try:
+            document = _document(value)
+        except Fault as fault:
+            if not ended and fault.code == "endpoint_not_json":
+                return  # half a line: the stream broke, which is told by what is missing
+            raise
+        _take(reply, document, show)
 
 
 def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None:

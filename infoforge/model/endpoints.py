@@ -7,13 +7,13 @@ What a caller without ``on_text`` gets is the whole answer all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import NoEndpoint, Notice
-from infoforge.model import faults
+from infoforge.model import chat, faults
 from infoforge.model.prompt import Prompt, answer_tokens
 from infoforge.model.wire import Exchange, Fault, key_of, models
 from infoforge.records import Completion
@@ -128,30 +128,15 @@ def _ask(endpoint: EndpointSettings, build: Build, screen: _Screen, warn: Warn) 
 def _once(
     endpoint: EndpointSettings, model: str, prompt: Prompt, screen: _Screen, warn: Warn
 ) -> Completion:
-    from infoforge.model.chat import Reply
-
-    reply = Reply()
-    payload: dict[str, Any] = {
-        "model": model,
-        "messages": list(prompt.messages),
-        "temperature": endpoint.temperature,
-        "max_tokens": answer_tokens(endpoint.context_tokens, endpoint.max_tokens),
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    while True:
-        try:
-            _exchange(endpoint, payload, reply, screen)
-            break
-        except faults.Unsupported as unsupported:
-            # Once each: what was taken out cannot be complained of again.
-            unsupported.simplify(payload)
+    reply = chat.Reply()
+    tokens = answer_tokens(endpoint.context_tokens, endpoint.max_tokens)
+    converse(endpoint, model, prompt.messages, max_tokens=tokens, reply=reply, show=screen.show)
     if reply.finish == "length":
         warn(
             Notice(
                 "answer_cut",
                 f"endpoint {endpoint.name}: the answer was cut at "
-                f"{payload['max_tokens']} tokens (raise max_tokens)",
+                f"{tokens} tokens (raise max_tokens)",
             )
         )
     faults.check_prompt_cut(endpoint, prompt, reply.usage.prompt_tokens, warn)
@@ -166,21 +151,52 @@ def _once(
     )
 
 
-def _exchange(
-    endpoint: EndpointSettings, payload: dict[str, Any], reply: Any, screen: _Screen
+def converse(
+    endpoint: EndpointSettings,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    max_tokens: int,
+    reply: chat.Reply,
+    show: Callable[[str, bool], None],
 ) -> None:
-    from infoforge.model import chat
+    """One chat completion, asked again in a simpler way if the server wants it so.
 
-    with Exchange(endpoint, "POST", "/chat/completions", payload) as exchange:
-        if exchange.status != 200:
-            raise faults.of_status(endpoint, payload, exchange)
-        try:
-            chat.read(reply, exchange, screen.show)
-        except Fault as fault:
-            # vLLM and llama.cpp find some prompts too long only when the stream has begun.
-            if faults.too_long(fault.message):
-                raise Fault("endpoint_too_long", fault.message, fault.hint) from None
-            raise
+    Args:
+        endpoint: Whom to ask.
+        model: Name of the model.
+        messages: What to say.
+        max_tokens: Tokens that the answer may have.
+        reply: Filled in.
+        show: Called with text to show, and whether what was shown before is to be taken back.
+
+    Raises:
+        Fault: No answer.
+    """
+    payload: dict[str, Any] = {
+        "model": model,
+        "messages": list(messages),
+        "temperature": endpoint.temperature,
+        "max_tokens": max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    while True:
+        with Exchange(endpoint, "POST", "/chat/completions", payload) as exchange:
+            if exchange.status == 200:
+                try:
+                    chat.read(reply, exchange, show)
+                except Fault as fault:
+                    # Some servers find a prompt too long only when the stream has begun.
+                    if faults.too_long(fault.message):
+                        raise Fault("endpoint_too_long", fault.message, fault.hint) from None
+                    raise
+                return
+            problem = faults.of_status(endpoint, payload, exchange)
+        if isinstance(problem, Fault):
+            raise problem
+        # Once for each part: what was taken out cannot be complained of again.
+        problem.simplify(payload)
 
 
 def check_private(endpoint: EndpointSettings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from infoforge.config.settings import EndpointSettings
@@ -13,20 +14,19 @@ from infoforge.model.wire import Exchange, Fault, key_of, models
 
 # What the servers say when the prompt does not fit (found in their sources and threads):
 _TOO_LONG = re.compile(
-    r"exceed[a-z]*\W+(?:the\W+)?(?:available\W+|model.?s\W+)?(?:maximum\W+)?context"  # llama.cpp
-    r"|exceed_context_size"
-    r"|context[ _](?:length|size|window)[^.]{0,60}(?:exceed|overflow|too (?:long|small|short)|not enough)"
-    r"|maximum context length"  # vLLM, OpenAI, llama-cpp-python
-    r"|context_length_exceeded"
-    r"|exceed[a-z]* (?:the )?(?:model.?s )?(?:max(?:imum)?[ _])(?:model[ _]len|length|seq|input|tokens)"
-    r"|(?:prompt|input|request)[^.]{0,40} too (?:long|large|many tokens)"
-    r"|longer than the (?:maximum )?(?:model|context)"
-    r"|requested tokens \(\d+\) exceed"  # llama-cpp-python
-    r"|(?:greater|larger|longer|more) than (?:the )?(?:context|n_ctx|max_model_len)"
-    r"|initial prompt is greater than the context length"  # LM Studio: "Trying to keep the first ..."
+    # llama.cpp: "the request exceeds the available context size", "exceed_context_size_error"
+    r"exceeds? (?:the )?(?:available |maximum |model'?s )*context|exceed_context_size"
+    # Ollama, LM Studio: "input length exceeds the context length", "context overflow", "greater
+    # than the context length", "trying to keep the first 5000 tokens"
+    r"|context[ _](?:length|size|window)[^.]{0,60}(?:exceed|overflow|too (?:long|small|short))"
+    r"|context overflow|(?:greater|longer|more) than (?:the )?(?:model'?s )?(?:context|n_ctx)"
     r"|keep the first \d+ tokens"
-    r"|n_ctx|num_ctx|max_model_len"
-    r"|reduce the length of",
+    # vLLM, OpenAI, llama-cpp-python: "this model's maximum context length is 4096 tokens",
+    # "context_length_exceeded", "requested tokens (5000) exceed context window of 2048"
+    r"|maximum (?:context|model) length|max_model_len|exceed context window"
+    r"|tokens \(\d+\) exceed|reduce the length of"
+    # Others: "prompt is too long", "input too large"
+    r"|(?:prompt|input)[^.]{0,40} too (?:long|large|many tokens)",
     re.IGNORECASE,
 )
 _MODEL_UNKNOWN = re.compile(
@@ -34,21 +34,22 @@ _MODEL_UNKNOWN = re.compile(
     r"|(?:unknown|invalid|no such|no) model|model_not_found|not a valid model",
     re.IGNORECASE,
 )
-_LIMITS = (
-    re.compile(
-        r"(?:maximum context length (?:of|is)|context (?:size|length|window)(?: of| is)?|n_ctx\W+|max_model_len\W+)\D{0,3}\(?(\d{3,7})",
-        re.I,
-    ),
-    re.compile(r"context length of only (\d{3,7})", re.I),
+_LIMITS = re.compile(
+    r"(?:maximum (?:context|model) length(?: of| is)?|context (?:size|length|window)(?: of| is)?"
+    r"(?: only)?|n_ctx|max_model_len)\W{0,4}(\d{3,7})",
+    re.IGNORECASE,
+)
+_NO_SYSTEM_ROLE = re.compile(
+    r"system.{0,20}\brole|role.{0,20}\bsystem|roles must alternate|only user and assistant",
+    re.IGNORECASE,
 )
 
 
-class Unsupported(Exception):
-    """The server cannot take a part of the request that is not needed."""
+@dataclass(frozen=True)
+class Unsupported:
+    """The server cannot take a part of the request that can be done without."""
 
-    def __init__(self, part: str) -> None:
-        super().__init__(part)
-        self.part = part
+    part: str
 
     def simplify(self, payload: dict[str, Any]) -> None:
         """Take the part out of the request."""
@@ -76,55 +77,43 @@ def of_status(
         may help.
     """
     status = exchange.status
-    if 300 <= status < 400:
-        return Fault(
-            "endpoint_redirect",
-            f"redirects to {exchange.location or 'nowhere'} (HTTP {status}), which is not followed",
-            "set the endpoint's url to where the server really is",
-        )
     text = exchange.error_text()
     said = f"HTTP {status}" + (f": {text}" if text else "")
-    if status in (401, 403):
-        return Fault(
-            "endpoint_auth",
-            f"refused the API key ({said})" if key_of(endpoint) else f"wants an API key ({said})",
-            "set api_key_env or api_key_file for this endpoint",
-        )
-    if too_long(text) or status == 413:
-        return Fault(
-            "endpoint_too_long",
-            f"the prompt does not fit its context ({said})",
-            "lower context_tokens to what the server really has, or start it with more",
-        )
-    if status in (400, 404) and _MODEL_UNKNOWN.search(text):
-        return Fault(
-            "endpoint_model_unknown",
-            f"does not know the model {payload['model']!r} ({said})" + _listed(endpoint),
-            "set model to one that it lists",
-        )
-    if status == 404:
-        return Fault(
-            "endpoint_model_unknown",
-            f"has no chat completions at {endpoint.url} ({said})",
-            "does its url end in /v1? does the server know the model?",
-        )
-    if part := _unsupported(payload, text):
+    code, message, hint = (
+        "endpoint_http",
+        f"did not take the request ({said})",
+        "see the server's log",
+    )
+    if 300 <= status < 400:
+        code, hint = "endpoint_redirect", "set the endpoint's url to where the server really is"
+        where = exchange.location or "nowhere"
+        message = f"redirects to {where} (HTTP {status}), which is not followed"
+    elif status in (401, 403):
+        code, hint = "endpoint_auth", "set api_key_env or api_key_file for this endpoint"
+        has_key = bool(key_of(endpoint))
+        message = f"refused the API key ({said})" if has_key else f"wants an API key ({said})"
+    elif too_long(text) or status == 413:
+        code, message = "endpoint_too_long", f"the prompt does not fit its context ({said})"
+        hint = "lower context_tokens to what the server really has, or start it with more"
+    elif status in (400, 404) and _MODEL_UNKNOWN.search(text):
+        code, hint = "endpoint_model_unknown", "set model to one that the server lists"
+        message = f"does not know the model {payload['model']!r} ({said}){_listed(endpoint)}"
+    elif status == 404:
+        code, message = "endpoint_model_unknown", f"has no chat completions at its url ({said})"
+        hint = "does its url end in /v1? does the server know the model?"
+    elif part := _unsupported(payload, text):
         return Unsupported(part)
-    if status >= 500:
-        return Fault("endpoint_server_error", f"server error ({said})", "see the server's log")
-    return Fault("endpoint_http", f"did not take the request ({said})", "see the server's log")
+    elif status >= 500:
+        code, message = "endpoint_server_error", f"server error ({said})"
+    return Fault(code, message, hint)
 
 
 def _unsupported(payload: dict[str, Any], text: str) -> str:
     """The part of the request that the server complains of, if it can be left out."""
     if "stream_options" in payload and "stream_options" in text:
         return "stream_options"
-    roles = len(payload["messages"]) > 1 and re.search(
-        r"system.{0,20}\brole|role.{0,20}system|roles must alternate|only user and assistant",
-        text,
-        re.I,
-    )
-    return "system" if roles else ""
+    has_system = len(payload["messages"]) > 1
+    return "system" if has_system and _NO_SYSTEM_ROLE.search(text) else ""
 
 
 def _listed(endpoint: EndpointSettings) -> str:
@@ -142,10 +131,8 @@ def too_long(text: str) -> bool:
 
 def limit_in(text: str) -> int:
     """The context size that such a message names; 0 when it names none."""
-    for pattern in _LIMITS:
-        if match := pattern.search(text):
-            return int(match[1])
-    return 0
+    match = _LIMITS.search(text)
+    return int(match[1]) if match else 0
 
 
 def redact(text: str, endpoint: EndpointSettings) -> str:

@@ -78,7 +78,7 @@ _LEAST_BUDGET = 300
 
 # Letters may be parted by characters that nobody sees; a model's tokeniser may drop them.
 _UNSEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
-_OPEN = "[<＜﹤‹〈《⟨«≪]"
+_OPEN = "[<＜﹤]"
 
 
 def _spread(word: str) -> str:

@@ -4,147 +4,20 @@ from __future__ import annotations
 
 import re
 
-_ABBREVIATIONS = frozenset(
-    # Behind these a full stop ends no sentence (several languages; lower-case, without the stop).
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "st",
-        "sr",
-        "jr",
-        "vs",
-        "etc",
-        "ca",
-        "c",
-        "cf",
-        "e.g",
-        "i.e",
-        "al",
-        "fig",
-        "no",
-        "nos",
-        "vol",
-        "ed",
-        "eds",
-        "pp",
-        "p",
-        "approx",
-        "dept",
-        "est",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "mt",
-        "ft",
-        "gen",
-        "col",
-        "lt",
-        "sgt",
-        "capt",
-        "rev",
-        "hon",
-        "pres",
-        "gov",
-        "sen",
-        "rep",
-        "univ",
-        "assn",
-        "bros",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "b",
-        "d",
-        "r",
-        "fl",
-        "z.b",
-        "d.h",
-        "u.a",
-        "s",
-        "bzw",
-        "ggf",
-        "geb",
-        "gest",
-        "nr",
-        "bd",
-        "hrsg",
-        "jh",
-        "jhd",
-        "usw",
-        "vgl",
-        "sog",
-        "mio",
-        "mrd",
-        "str",
-        "v.chr",
-        "n.chr",
-        "chr",
-        "m",
-        "mm",
-        "mme",
-        "mlle",
-        "av",
-        "apr",
-        "j.-c",
-        "env",
-        "chap",
-        "art",
-        "éd",
-        "sra",
-        "dña",
-        "ee.uu",
-        "pág",
-        "págs",
-        "núm",
-        "avda",
-        "sig",
-        "sigg",
-        "dott",
-        "ecc",
-        "ing",
-        "avv",
-        "bijv",
-        "d.w.z",
-        "o.a",
-        "m.b.t",
-        "г",
-        "гг",
-        "в",
-        "вв",
-        "ок",
-        "т.е",
-        "т.д",
-        "т.п",
-        "см",
-        "стр",
-        "им",
-        "ул",
-        "род",
-        "u.s",
-        "u.k",
-        "u.n",
-        "a.m",
-        "p.m",
-        "a.d",
-        "b.c",
-        "ph.d",
-        "m.d",
-        "d.c",
-    ]
-)
+from infoforge.text.months import MONTHS
+
+# Behind these a full stop ends no sentence (several languages; lower-case, without the last stop).
+_LISTED = """
+mr mrs ms dr prof st sr jr vs etc ca c cf e.g i.e al fig no nos vol ed eds pp p approx dept est
+inc ltd co corp mt ft gen col lt sgt capt rev hon pres gov sen rep univ assn bros jan feb mar
+apr jun jul aug sep sept oct nov dec b d r fl z.b d.h u.a s bzw ggf geb gest nr bd hrsg jh
+jhd usw vgl sog mio mrd str v.chr n.chr chr m mm mme mlle av apr j.-c env chap éd sra
+dña ee.uu pág págs núm avda sig sigg dott ecc ing avv bijv d.w.z o.a m.b.t г гг в вв ок т.е
+т.д т.п см стр им ул род u.s u.k u.n a.m p.m a.d b.c ph.d m.d d.c
+"""
+_ABBREVIATIONS = frozenset(_LISTED.split())
+_NOT_FIRST = frozenset(("jahrhundert", "jh", "armee", "auflage", "kapitel", "platz"))
+"""Nouns that follow an ordinal with a stop (19. Jahrhundert)."""
 _END = re.compile(
     r"(?P<stop>[.!?…]+|[।॥։؟۔።፧။។᠃])(?P<close>[\"'”’»)\]›]*)(?P<refs>(?:\[\d{1,3}\])*)(?=\s|\Z)"
     r"|(?P<wide>[。！？｡]+[」』）】”’\"]*)"
@@ -176,34 +49,24 @@ def sentences(text: str) -> list[str]:
 
 def _ends(line: str, match: re.Match[str], start: int) -> bool:
     """Whether a stop ends a sentence: not behind an abbreviation, an initial or an ordinal."""
+    after = line[match.end() :].lstrip()
     if match["stop"] != ".":
         # "Yahoo! said", "Who? he asked": a small letter goes on with the sentence.
-        return not line[match.end() :].lstrip()[:1].islower()
-    after = line[match.end() :].lstrip()
-    if not after:
-        return True
-    if after[0].islower() or after[0] in ",;:)":
+        return not after[:1].islower()
+    if after[:1].islower() or after[:1] in tuple(",;:)"):
         return False
-    if match["close"]:
-        return True
     word = re.search(r"[^\s(\[„“\"«]*$", line[start : match.start()])
-    last = word.group() if word else ""
-    if last.lower().rstrip(".") in _ABBREVIATIONS or last.lower() in _ABBREVIATIONS:
-        return False
-    if len(last) == 1 and last.isalpha() and last.isupper():
-        return False  # an initial: J. Smith
-    if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last):
-        return False  # U.S.A, z.B
-    # An ordinal as in "9. Februar"; a year or a larger number does end a sentence.
-    return not (last.isdigit() and len(last) <= 2 and not _starts_sentence(after))
+    last = word.group().lower() if word else ""
+    goes_on = not match["close"] and (
+        last in _ABBREVIATIONS
+        or (len(last) == 1 and last.isalpha())  # an initial: J. Smith
+        or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last) is not None  # U.S.A, z.B
+        or (last.isdigit() and len(last) <= 2 and not _starts_sentence(after))  # 9. Februar
+    )
+    return not after or not goes_on
 
 
 def _starts_sentence(after: str) -> bool:
-    from infoforge.text.months import MONTHS
-
     first = re.match(r"\w+", after)
-    if first is None:
-        return True
-    word = first.group().lower()
-    nouns = ("jahrhundert", "jh", "august", "armee", "auflage", "kapitel", "platz", "century")
-    return word not in MONTHS and word not in nouns
+    word = first.group().lower() if first else ""
+    return word not in MONTHS and word not in _NOT_FIRST

@@ -150,7 +150,7 @@ class Exchange:
             return ""
         return error_message(body)
 
-    def _next(self, limit: float, what: str) -> Any:
+    def _next(self, limit: float, what: str) -> Any:  # noqa: ANN401 - what a queue holds
         left = self._end - time.monotonic()
         try:
             kind, value = self._queue.get(timeout=max(0.001, min(limit, left)))
@@ -167,7 +167,7 @@ class Exchange:
             raise value
         return value
 
-    def _put(self, kind: str, value: Any) -> None:
+    def _put(self, kind: str, value: object) -> None:
         while not self._gone.is_set():
             try:
                 self._queue.put((kind, value), timeout=0.2)
@@ -177,14 +177,14 @@ class Exchange:
 
     def _run(self) -> None:
         """The thread: send, read, hand over; every end of it is handed over too."""
-        import requests
+        from infoforge.config.privacy import private_session
 
         times = self._endpoint.timeouts
+        what = f"endpoint {self._endpoint.name}"
         try:
-            with requests.Session() as session:
-                # No proxy, no .netrc: only what is configured is ever connected to.
-                session.trust_env = False
-                with session.request(
+            with (
+                private_session(self._endpoint.allow_public, what) as session,
+                session.request(
                     self._method,
                     self._url,
                     data=self._body,
@@ -192,15 +192,19 @@ class Exchange:
                     stream=True,
                     allow_redirects=False,
                     timeout=(times.connect, times.first_byte),
-                ) as response:
-                    self._put("head", response)
+                ) as response,
+            ):
+                self._put("head", response)
+                if self._gone.is_set():
+                    return
+                for data in _read(response):
+                    self._put("data", data)
                     if self._gone.is_set():
                         return
-                    for data in _read(response):
-                        self._put("data", data)
-                        if self._gone.is_set():
-                            return
             self._put("data", None)
+        except ConfigError as error:
+            # The address turned out to be public: that is for the config to settle.
+            self._put("fault", error)
         except Exception as error:
             self._put("fault", _fault(error, self._endpoint))
 
@@ -241,37 +245,42 @@ def key_of(endpoint: EndpointSettings, warn: Callable[[Notice], None] | None = N
         raise Fault("endpoint_auth", error.message, error.hint) from None
 
 
+_CONNECTION = (
+    ("refused", "refused the connection"),
+    ("resolve", "its host name cannot be resolved"),
+    ("Name or service", "its host name cannot be resolved"),
+    ("unreachable", "the network is unreachable"),
+    ("No route", "there is no route to the host"),
+    ("BadStatusLine", "does not speak HTTP"),
+)
+
+
 def _fault(error: Exception, endpoint: EndpointSettings) -> Fault:
-    """Say in one's own words what `requests` ran into."""
+    """Say in one's own words what `requests` ran into; its own may hold a header, and so a key."""
     import requests
 
     text = str(error)
     times = endpoint.timeouts
-    if isinstance(error, requests.ConnectTimeout):
-        message = f"timed out: no connection within {times.connect:.3g} s"
-        return Fault("endpoint_timeout", message, "is the machine on, and the port open?")
-    if isinstance(error, requests.Timeout) or "timed out" in text:
-        message = f"timed out: waited {times.first_byte:.3g} s for the first byte"
-        return Fault("endpoint_timeout", message, "raise timeouts.first_byte, or a smaller model")
-    if isinstance(error, requests.exceptions.SSLError):
-        return Fault("endpoint_refused", "TLS failed", "is the url http:// or https://?")
-    if isinstance(error, requests.ConnectionError):
-        for sign, message in (
-            ("refused", "refused the connection"),
-            ("resolve", "its host name cannot be resolved"),
-            ("Name or service", "its host name cannot be resolved"),
-            ("unreachable", "the network is unreachable"),
-            ("No route", "there is no route to the host"),
-            ("BadStatusLine", "does not speak HTTP"),
-        ):
-            if sign in text:
-                return Fault("endpoint_refused", message, "is the server running at this url?")
-        return Fault("endpoint_cut", "closed the connection without a whole reply")
     kind = type(error).__name__
-    if isinstance(error, ValueError):
-        # InvalidURL and its kin; their text may hold the header, and so the key.
-        return Fault("endpoint_refused", f"cannot be asked ({kind})", "check the endpoint's url")
-    return Fault("endpoint_cut", f"broke off in the middle of its reply ({kind})")
+    code, message, hint = "endpoint_cut", f"broke off in the middle of its reply ({kind})", ""
+    if isinstance(error, requests.ConnectTimeout):
+        code, message = "endpoint_timeout", f"timed out: no connection within {times.connect:.3g} s"
+        hint = "is the machine on, and the port open?"
+    elif isinstance(error, requests.Timeout) or "timed out" in text:
+        code = "endpoint_timeout"
+        message = f"timed out: waited {times.first_byte:.3g} s for the first byte"
+        hint = "raise timeouts.first_byte, or use a smaller model"
+    elif isinstance(error, requests.exceptions.SSLError):
+        code, message, hint = "endpoint_refused", "TLS failed", "is the url http:// or https://?"
+    elif isinstance(error, requests.ConnectionError):
+        found = next((says for sign, says in _CONNECTION if sign in text), "")
+        code = "endpoint_refused" if found else "endpoint_cut"
+        message = found or "closed the connection without a whole reply"
+        hint = "is the server running at this url?"
+    elif isinstance(error, ValueError):
+        code, message = "endpoint_refused", f"cannot be asked ({kind})"
+        hint = "check the endpoint's url"
+    return Fault(code, message, hint)
 
 
 def error_message(body: str) -> str:
@@ -296,7 +305,7 @@ def error_message(body: str) -> str:
     return text if len(text) <= 300 else text[:299] + "…"
 
 
-def get_json(endpoint: EndpointSettings, path: str, *, total: float, root: bool = False) -> Any:
+def get_json(endpoint: EndpointSettings, path: str, *, total: float, root: bool = False) -> Any:  # noqa: ANN401 - JSON
     """GET a JSON document.
 
     Raises:
@@ -326,14 +335,18 @@ def models(endpoint: EndpointSettings, *, total: float = 10.0) -> tuple[dict[str
     return tuple(row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str))
 
 
-def lines(chunks: Iterator[bytes]) -> Iterator[str]:
-    """Bytes as lines of UTF-8 text, without their ends; the last may lack one."""
+def lines(chunks: Iterator[bytes]) -> Iterator[tuple[str, bool]]:
+    """Bytes as lines of UTF-8 text.
+
+    Yields:
+        A line without its end, and whether it had one: the last of a broken stream has not.
+    """
     rest = b""
     for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
+        *ended, rest = (rest + chunk).split(b"\n")
         if len(rest) > MAX_LINE:
             raise Fault("endpoint_too_large", f"sent a line of more than {MAX_LINE} bytes")
-        for line in whole:
-            yield line.decode("utf-8", "replace").rstrip("\r")
+        for line in ended:
+            yield line.decode("utf-8", "replace").rstrip("\r"), True
     if rest:
-        yield rest.decode("utf-8", "replace").rstrip("\r")
+        yield rest.decode("utf-8", "replace").rstrip("\r"), False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from infoforge.text.months import AMBIGUOUS, CARDINALS, MONTHS, NUMBERS, SCALES
@@ -41,54 +41,48 @@ class Figure:
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
 _SPACES = "\u0020\u00a0\u2009\u202f\u2007"
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
-_YEAR = r"(?P<y{0}>(?<![\d.,])\d{{3,4}}(?!\d|[.,]\d))"
-_DAY = r"(?P<d{0}>(?<![\d.,])(?:[0-2]?\d|3[01]))(?:st|nd|rd|th|er|[.º°ª])?"
-_NAME = rf"(?P<m{{0}}>(?<!\w)(?:{_MONTH})(?!\w)\.?)"
-_OF = r"(?:de|del|of|d['’]|di|den|в)"
-_GAP = rf"[\s,]{{1,3}}(?:{_OF}\s)?"
+_OF = r"(?:(?:de|del|of|di|den|в)\s|d['’])"
+_GAP = rf"[\s,]{{1,3}}{_OF}?"
 
 
-def _date(*parts: str) -> str:
-    return "".join(parts)
+def _year(n: int) -> str:
+    return rf"(?P<y{n}>(?<![\d.,])\d{{3,4}}(?!\d|[.,]\d))"
 
 
-_DATE = re.compile(
-    "|".join(
-        [
-            # 9 February 1867, 9. Februar 1867, 9 de febrero de 1867, 9th of February, 1867
-            _DAY.format(1)
-            + r"\s{0,2}"
-            + rf"(?:{_OF}\s)?"
-            + _NAME.format(1)
-            + rf"(?:{_GAP}"
-            + _YEAR.format(1)
-            + r")?",
-            # February 9, 1867; February 1867
-            _NAME.format(2)
-            + r"\s{1,2}"
-            + _DAY.format(2)
-            + r"(?![\d:])(?:\s?,\s?|\s)"
-            + _YEAR.format(2),
-            _NAME.format(3) + rf"{_GAP}" + _YEAR.format(3),
-            _NAME.format(4) + r"\s{1,2}" + _DAY.format(4) + r"(?![\d:.,]\d|\d)",
-            # 1867 February 9
-            _YEAR.format(5)
-            + r"[\s,]{1,2}"
-            + _NAME.format(5)
-            + r"(?:\s{1,2}"
-            + _DAY.format(5)
-            + r"(?!\d))?",
-            # 1867-02-09, 1867/02/09, 1867.02.09
-            r"(?<![\d.,])(?P<y6>\d{4})(?P<s6>[-/.‐‑–])(?P<n6>0?[1-9]|1[0-2])(?P=s6)(?P<d6>0?[1-9]|[12]\d|3[01])(?!\d)",
-            # 1867年2月9日, 1867년 2월 9일
-            r"(?<!\d)(?P<y7>\d{3,4})\s?[年년]\s?(?P<n7>0?[1-9]|1[0-2])\s?[月월](?:\s?(?P<d7>[0-2]?\d|3[01])\s?[日일])?",
-            r"(?<!\d)(?P<n8>0?[1-9]|1[0-2])\s?[月월]\s?(?P<d8>[0-2]?\d|3[01])\s?[日일]",
-            # 09.02.1867, 9/2/1867: day or month first, both are kept
-            r"(?<![\d.,])(?P<d9>0?[1-9]|[12]\d|3[01])(?P<s9>[-/.])(?P<n9>0?[1-9]|[12]\d|3[01])(?P=s9)(?P<y9>\d{4})(?!\d)",
-        ]
-    ),
-    re.IGNORECASE,
+def _day(n: int) -> str:
+    return rf"(?P<d{n}>(?<![\d.,])(?:[0-2]?\d|3[01]))(?:st|nd|rd|th|er|[.º°ª])?"
+
+
+def _name(n: int) -> str:
+    return rf"(?P<m{n}>(?<!\w)(?:{_MONTH})(?!\w)\.?)"
+
+
+def _low(name: str, n: int) -> str:
+    """A month or a day in figures."""
+    return rf"(?P<{name}{n}>" + (r"0?[1-9]|1[0-2])" if name == "n" else r"0?[1-9]|[12]\d|3[01])")
+
+
+_FORMS = (
+    # 9 February 1867, 9. Februar 1867, 9 de febrero de 1867, 9th of February, 1867
+    rf"{_day(1)}\s{{0,2}}{_OF}?{_name(1)}(?:{_GAP}{_year(1)})?",
+    # February 9, 1867
+    rf"{_name(2)}\s{{1,2}}{_day(2)}(?![\d:])(?:\s?,\s?|\s){_year(2)}",
+    # February 1867
+    rf"{_name(3)}{_GAP}{_year(3)}",
+    # February 9
+    rf"{_name(4)}\s{{1,2}}{_day(4)}(?![\d:.,]\d|\d)",
+    # 1867 February 9
+    rf"{_year(5)}[\s,.]{{1,2}}{_name(5)}(?:\s{{1,2}}{_day(5)}(?!\d))?",
+    # 1867-02-09, 1867/02/09, 1867.02.09
+    rf"(?<![\d.,])(?P<y6>\d{{4}})(?P<s6>[-/.‐‑–]){_low('n', 6)}(?P=s6){_low('d', 6)}(?!\d)",
+    # 1867年2月9日, 1867년 2월 9일
+    rf"(?<!\d)(?P<y7>\d{{3,4}})\s?[年년]\s?{_low('n', 7)}\s?[月월](?:\s?{_low('d', 7)}\s?[日일])?",
+    rf"(?<!\d){_low('n', 8)}\s?[月월]\s?{_low('d', 8)}\s?[日일]",
+    # 09.02.1867, 9/2/1867: day or month first, both are kept
+    rf"(?<![\d.,]){_low('d', 9)}(?P<s9>[-/.])(?P<n9>0?[1-9]|[12]\d|3[01])(?P=s9)"
+    r"(?P<y9>\d{4})(?!\d)",
 )
+_DATE = re.compile("|".join(_FORMS), re.IGNORECASE)
 _NUMBER = re.compile(
     # Not inside a name such as B52 or 1.2.3, but right behind a letter of a script without blanks.
     r"(?:(?<![\w.,])|(?<=[^\W\d_A-Za-z]))(?P<number>"
@@ -99,10 +93,8 @@ _NUMBER = re.compile(
     r"|(?P<alone>[¼½¾⅐-⅞])"
 )
 _SPAN_END = re.compile(rf"(?<!\d)(\d{{2}})(\d{{2}})\s?[{_DASHES}/]\s?$")
-_AFTER = re.compile(
-    rf"[{_SPACES}]{{0,2}}(?P<scale>{'|'.join(sorted(map(re.escape, SCALES), key=len, reverse=True))})(?![a-zà-ÿ])",
-    re.IGNORECASE,
-)
+_SCALE = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
+_AFTER = re.compile(rf"[{_SPACES}]{{0,2}}(?P<scale>{_SCALE})(?![a-zà-ÿ])", re.IGNORECASE)
 _TOKEN_NUMBER = re.compile(r"[^\W\d_]+")
 _SUPERSCRIPT = {ord(c): " " for c in "⁰¹²³⁴⁵⁶⁷⁸⁹"}
 
@@ -128,7 +120,7 @@ def find(text: str) -> list[Figure]:
     Returns:
         Figures by where they stand; a date is one figure, its day and year none of their own.
     """
-    text = plain_digits(text).translate(_SUPERSCRIPT)
+    written, text = text, plain_digits(text).translate(_SUPERSCRIPT)
     found: list[Figure] = []
     taken = bytearray(len(text) + 1)
     # A date's day is no figure of its own, nor is the "million" of "5 million".
@@ -136,6 +128,9 @@ def find(text: str) -> list[Figure]:
         if not any(taken[figure.start : figure.end]):
             found.append(figure)
             taken[figure.start : figure.end] = b"\x01" * (figure.end - figure.start)
+    found = [
+        replace(figure, written=written[figure.start : figure.end].strip()) for figure in found
+    ]
     return sorted(found, key=lambda figure: (figure.start, -figure.end))
 
 
@@ -149,30 +144,22 @@ def forms(text: str) -> set[str]:
 
 def _dates(text: str) -> Iterator[Figure]:
     for match in _DATE.finditer(text):
-        group = {k[0] + k[1:]: v for k, v in match.groupdict().items() if v is not None}
-        index = next((key[1] for key in group if key[0] in "mn"), "")
-        year, day = group.get(f"y{index}", ""), group.get(f"d{index}", "")
+        group = {key: value for key, value in match.groupdict().items() if value is not None}
+        index = next(key[1:] for key in group if key[0] in "mn")
+        year, day = group.get(f"y{index}", ""), int(group.get(f"d{index}", "0"))
         month = _month(group.get(f"m{index}") or group.get(f"n{index}") or "")
-        days = {(month, int(day) if day else 0)}
-        if index == "9":
-            days = {(month, int(day)), (int(day), month)}
-        iso = {_iso(year, m, d) for m, d in days if 1 <= m <= 12 and d <= 31}
-        if not iso or (day and not year and int(day) == 0):
+        days = {(month, day), (day, month)} if index == "9" else {(month, day)}
+        days = {(m, d) for m, d in days if 1 <= m <= 12 and d <= 31}
+        if not days:
             continue
         parts = {str(int(year))} if year else set()
         for m, d in days:
-            if year and 1 <= m <= 12:
-                parts |= {_iso(year, m, 0)}
-            if d and 1 <= m <= 12:
+            if year:
+                parts.add(_iso(year, m, 0))
+            if d:
                 parts |= {_iso("", m, d), str(d)}
-        yield Figure(
-            match.start(),
-            match.end(),
-            match.group().strip(),
-            frozenset(iso),
-            "date",
-            frozenset(parts),
-        )
+        iso = frozenset(_iso(year, m, d) for m, d in days)
+        yield Figure(match.start(), match.end(), match.group(), iso, "date", frozenset(parts))
 
 
 def _month(name: str) -> int:
@@ -196,18 +183,13 @@ def _numbers(text: str) -> Iterator[Figure]:
             # "5 million" is five million and never five: "5 books" would support it otherwise.
             values = {value * SCALES[scale["scale"].lower()] for value in values}
             end = scale.end()
-        elif len(number) == 2 and number.isdigit():
+        head = _SPAN_END.search(text, max(0, match.start() - 8), match.start())
+        if head and len(number) == 2 and number.isdigit():
             # 1905–06 ends in 1906.
-            if head := _SPAN_END.search(text, max(0, match.start() - 8), match.start()):
-                parts.add(head[1] + number)
-                values = {*values, Decimal(head[1] + number)}
-        if not number.isdigit():
+            values.add(Decimal(head[1] + number))
+        if " " in number:
             # What looks like thousands may be two figures side by side in a table.
-            parts |= (
-                {str(int(piece)) for piece in re.findall(r"\d+", number)}
-                if " " in number
-                else set()
-            )
+            parts |= {str(int(piece)) for piece in re.findall(r"\d+", number)}
         yield Figure(
             match.start(),
             end,
@@ -247,7 +229,7 @@ def _plain(value: Decimal) -> str:
 
 
 def _words(text: str) -> Iterator[Figure]:
-    """Numbers in words, with those that are written in several: ``twenty-three``, ``two hundred``."""
+    """Numbers in words, also those of several words (``twenty-three``, ``two hundred``)."""
     run: list[tuple[int, int, int]] = []
     for match in _TOKEN_NUMBER.finditer(text):
         value = NUMBERS.get(match.group().lower())

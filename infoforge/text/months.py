@@ -9,9 +9,11 @@ _MONTH_NAMES = {
     "de": "januar februar märz april mai juni juli august september oktober november dezember",
     "de-at": "jänner feber - - - - - - - - - -",
     "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre"
+    " diciembre",
     "es-var": "- - - - - - - - setiembre - - -",
-    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
+    " dezembro",
     "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
     " dicembre",
     "nl": "januari februari maart april mei juni juli augustus september oktober november december",
@@ -114,42 +116,17 @@ ORDINALS: dict[str, int] = {
 
 NUMBERS: dict[str, int] = {**ORDINALS, **CARDINALS}
 
-AMBIGUOUS = frozenset(
-    [
-        "two",
-        "dos",
-        "due",
-        "deux",
-        "zwei",
-        "elf",
-        "once",
-        "sei",
-        "sex",
-        "ten",
-        "neuf",
-        "mille",
-        "cent",
-        "set",
-        "sept",
-        "second",
-        "dozen",
-        "cinco",
-        "quince",
-        "acht",
-        "quinto",
-        "primo",
-        "million",
-        "billion",
-        "hundred",
-        "thousand",
-    ]
-)
+_AMBIGUOUS = """
+two dos due deux zwei elf once sei sex ten neuf mille cent set sept second dozen cinco quince acht
+quinto primo million billion hundred thousand
+"""
+AMBIGUOUS = frozenset(_AMBIGUOUS.split())
 """Number words that are other words as well, in this language or another: an answer that holds one
 is not held to have stated a figure. Two is among them: people count to two by themselves."""
 
 SCALES: dict[str, int] = {
     "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "bn": 10**9, "mn": 10**6, "mio": 10**6, "mrd": 10**9, "k": 1000,
+    "bn": 10**9, "mn": 10**6, "mio": 10**6, "mrd": 10**9,
     "tausend": 1000, "millionen": 10**6, "milliarde": 10**9, "milliarden": 10**9,
     "millions": 10**6, "billions": 10**9, "milliard": 10**9, "milliards": 10**9, "mille": 1000,
     "mil": 1000, "millón": 10**6, "millones": 10**6, "milhão": 10**6, "milhões": 10**6,

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infoforge.grounding import judge
+from infoforge.records import Source
+
+
+def source(number: int, title: str, text: str, language: str = "en") -> Source:
+    return Source(number, title, f"zim://{number}", "wiki", title, "2026-06", language, text)
+
+
+LIFE = source(
+    1,
+    "Natsume Sōseki",
+    "Natsume Sōseki (9 February 1867 – 9 December 1916) was a Japanese novelist. He wrote three"
+    " novels in 1905–06 and sold 1,000 copies. The town has 2.5 million people, 19 percent of all.",
+)
+NOVEL = source(
+    2, "Kokoro", "Kokoro is a 1914 novel by Natsume Sōseki in one hundred and ten parts."
+)
+ALBUM = source(3, "KoKoro (album)", "KoKoro is an album. Length: 45:12")
+SOURCES = (LIFE, NOVEL, ALBUM)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("So it is [1].", (1,)),
+        ("So it is [1][2].", (1, 2)),
+        ("So it is [1, 2].", (1, 2)),
+        ("So it is [1; 3] and [2].", (1, 2, 3)),
+        ("So it is [1-3].", (1, 2, 3)),
+        ("So it is [1 and 2].", (1, 2)),
+        ("So it is【2】.", (2,)),
+        ("So it is【2†source】.", (2,)),
+        ("So it is ［２］.", (2,)),
+        ("So it is [２].", (2,)),
+        ("So it is [Source 2].", (2,)),
+        ("So it is [source: 2].", (2,)),
+        ("So it is [^2].", (2,)),
+        ("So it is (Source 2).", (2,)),
+        ("According to Source 1, so it is.", (1,)),
+        ("Sources 1 and 2 agree.", (1, 2)),
+        ("Laut Quelle 2 ist es so.", (2,)),
+        ("根据来源2，是的。", (2,)),
+        ("As said (article 2), so it is.", (2,)),
+        ("So it is `[1]`.", (1,)),
+        ("So it is [1](http://box/Kokoro).", (1,)),
+        ('According to "Natsume Sōseki", so it is.', (1,)),
+        ("According to natsume soseki, so it is.", (1,)),
+        ("The novel is Kokoro.", (2,)),
+        ("**Kokoro**: so it is.", (2,)),
+        ("It stands in KoKoro (album).", (3,)),
+        ("It stands in Kokoropolis.", ()),
+        ("So it is.", ()),
+        ("", ()),
+    ],
+)
+def test_sources_that_are_named(answer: str, cited: tuple[int, ...]) -> None:
+    verdict = judge(answer, SOURCES)
+    assert verdict.cited == cited
+    assert verdict.text == answer
+    assert verdict.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "unknown"),
+    [
+        ("So it is [7].", "So it is.", (7,)),
+        ("So it is[7].", "So it is.", (7,)),
+        ("So it is [1][7].", "So it is [1].", (7,)),
+        ("So it is [1, 7].", "So it is [1].", (7,)),
+        ("So it is [1] [7], and [2].", "So it is [1], and [2].", (7,)),
+        ("So [9] it is.", "So it is.", (9,)),
+        ("So it is ([9]).", "So it is.", (9,)),
+        ("So it is (see [9]).", "So it is (see).", (9,)),
+        ("So it is [0].", "So it is.", (0,)),
+        ("So it is [2-5].", "So it is [2][3].", (4, 5)),
+        ("So it is 【9】。", "So it is。", (9,)),
+        ("So it is (Source 8).", "So it is.", (8,)),
+        ("According to Source 8, so it is.", "According to Source, so it is.", (8,)),
+        ("Sources 1 and 8 agree.", "Sources 1 agree.", (8,)),
+        ("[9] So it is.", "So it is.", (9,)),
+        ("So it is [[7]9] now.", "So it is now.", (7, 9)),
+        ("Line [9]\nnext [1].", "Line\nnext [1].", (9,)),
+        ("See [9](http://box/x).", "See.", (9,)),
+    ],
+)
+def test_numbers_out_of_range_are_removed(answer: str, text: str, unknown: tuple[int, ...]) -> None:
+    verdict = judge(answer, SOURCES)
+    assert verdict.text == text
+    assert verdict.unknown == unknown
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "In [1914] so it was.",
+        "He said it [sic] so.",
+        "See [the page](http://box/A_9).",
+        "Take `rows[9]` of it.",
+        "```\nx[9] = 4\n```",
+        "a[9] = 4",
+        "values = [7, 8, 9]",
+        "On the interval [0, 1] so it is.",
+        "Article 50 of the treaty says so.",
+        "[citation needed]",
+        "[ 12 000 ]",
+    ],
+)
+def test_brackets_that_cite_nothing_are_left_alone(answer: str) -> None:
+    verdict = judge(answer, SOURCES, "Article 50? 9 of 1914, 4, 7, 8, 0, 1, 12 000")
+    assert verdict.text == answer
+    assert verdict.cited == ()
+    assert verdict.unknown == ()
+
+
+def test_everyday_words_name_an_article_only_as_a_name() -> None:
+    water = (source(1, "Water", "Water boils."), source(2, "It", "It is a film."))
+    assert judge("Water boils, and it does.", water).cited == ()
+    assert judge("the water boils.", water).cited == ()
+    assert judge('As "Water" has it, so it is.', water).cited == (1,)
+    assert judge("«It» is a film.", water).cited == (2,)
+    german = (source(1, "Wasser", "Wasser kocht.", "de"),)
+    assert judge("Es kocht das Wasser.", german).cited == ()
+    assert judge("Laut „Wasser“ kocht es.", german).cited == (1,)
+
+
+def test_a_longer_title_does_not_name_the_shorter() -> None:
+    both = (source(1, "Kokoro", "A novel."), source(2, "Kokoro (film)", "A film."))
+    assert judge("Kokoro (film) is a film.", both).cited == (2,)
+    assert judge("Kokoro is a novel.", both).cited == (1,)
+
+
+def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> None:
+    assert judge("Avoca is a river.", (source(1, "Avoca (river)", "x"),)).cited == (1,)
+    two = (source(1, "Avoca (river)", "x"), source(2, "Avoca (town)", "x"))
+    assert judge("Avoca is a river.", two).cited == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "He was born on 9 February 1867.",
+        "Born 1867-02-09.",
+        "Born February 9, 1867.",
+        "Born on the 9th of February, 1867.",
+        "Geboren am 9. Februar 1867.",
+        "Nació el 9 de febrero de 1867.",
+        "Né le 9 février 1867.",
+        "Nato il 9 febbraio 1867.",
+        "Родился 9 февраля 1867 года.",
+        "1867年2月9日に生まれた。",
+        "1867년 2월 9일.",
+        "Born in February 1867.",
+        "Born on 9 February.",
+        "Born in 1867, died in 1916.",
+        "Born 09.02.1867.",
+        "１８６７年２月９日",
+        "في ١٨٦٧",
+        "He sold 1000, 1,000, 1.000, 1 000 and 1 000 copies.",
+        "He wrote 3 novels, or three.",
+        "Drei Romane.",
+        "It has 2,500,000 people, 2.5 million or 2,5 Millionen.",
+        "19% or 19 percent, the 19th.",
+        "In 110 parts.",
+        "From 1905 to 1906.",
+        "It takes 45:12.",
+        "1. Born in 1867.\n2. Died in 1916.\n- 3) Wrote.",
+        "So it is [1], [2] and Source 3.",
+        "See http://box:8080/A/4711.",
+        "The two of them, once and second to none.",
+    ],
+)
+def test_figures_that_stand_in_a_source(answer: str) -> None:
+    assert judge(answer, SOURCES).unsupported == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "unsupported"),
+    [
+        ("He was born in 1868 [1].", ("1868",)),
+        ("Born on 10 February 1867 [1].", ("10 February 1867",)),
+        ("Born 1867-03-09.", ("1867-03-09",)),
+        ("Born on February 9, 1868.", ("February 9, 1868",)),
+        ("He sold 1,001 copies, yes 1,001.", ("1,001",)),
+        ("It has 5 million people.", ("5 million",)),
+        ("It has 2.6 million, 20 percent, 21%.", ("2.6 million", "20", "21")),
+        ("He wrote four novels and twenty-three poems.", ("four", "twenty-three")),
+        ("It costs ½ or 2½.", ("½", "2½")),
+        ("１９９９年", ("１９９９",)),
+        ("1. Born in 1999.", ("1999",)),
+    ],
+)
+def test_figures_that_stand_in_none(answer: str, unsupported: tuple[str, ...]) -> None:
+    verdict = judge(answer, SOURCES)
+    assert verdict.unsupported == unsupported
+    assert not verdict.grounded
+
+
+def test_a_figure_of_the_question_is_not_invented() -> None:
+    assert judge("Nothing happened in 1999.", SOURCES).unsupported == ("1999",)
+    assert judge("Nothing happened in 1999.", SOURCES, "What was in 1999?").unsupported == ()
+
+
+def test_grounded_needs_a_source_and_no_invention() -> None:
+    assert judge("Born in 1867 [1].", SOURCES).grounded
+    assert not judge("Born in 1867.", SOURCES).grounded
+    assert not judge("Born in 1866 [1].", SOURCES).grounded
+
+
+PIECES = st.sampled_from(
+    [
+        *["[", "]", "【", "】", "(", ")", "1", "2", "7", "9", "[7]", "[1]", "[1, 9]", "9]", "[9"],
+        *["Source ", "source 9", "Quelle 8", "来源9", "［９］", " ", "\n", ".", ",", "-", "–", "`"],
+        *[
+            "Kokoro",
+            "1914",
+            "[1914]",
+            "and ",
+            "†",
+            "^",
+            "(http://x)",
+            "٣",
+            "a",
+            "=",
+            "½",
+            "million",
+        ],
+    ]
+)
+TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join))
+
+
+@given(TEXTS)
+def test_the_judge_never_crashes_and_is_done_after_once(answer: str) -> None:
+    verdict = judge(answer, SOURCES, answer)
+    assert set(verdict.cited) <= {1, 2, 3}
+    assert not set(verdict.unknown) & {1, 2, 3}
+    again = judge(verdict.text, SOURCES)
+    assert again.text == verdict.text
+    assert again.unknown == ()
+
+
+@given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
+def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
+    for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
+        text = judge(f"{around}{form} {around}", SOURCES).text
+        assert not re.search(rf"\D{number}\D", text)
+
+
+@given(TEXTS)
+def test_an_answer_copied_from_a_source_states_nothing_new(text: str) -> None:
+    assert judge(text, (source(1, "A", text), source(9, "B", text))).unsupported == ()
