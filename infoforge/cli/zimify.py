@@ -41,6 +41,7 @@ SHOWN = 1000
 @click.option("--strict", is_flag=True, help="Exit 1 when a document could not be read.")
 @json_option
 def zimify(
+    *,
     folder: str,
     output: str,
     language: str,

@@ -5,16 +5,14 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
-import posixpath
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from infoforge import __version__
-from infoforge.contract import CheckFailed, Notice, UsageError
+from infoforge.contract import Notice, UsageError
+from infoforge.text.languages import alpha2, alpha3
 from infoforge.zimify import front
 from infoforge.zimify.check import check
-from infoforge.zimify.languages import alpha2, alpha3
 from infoforge.zimify.model import (
     Attachment,
     Document,
@@ -68,7 +66,11 @@ def zimify(
         CheckFailed: What was written does not hold what it should.
     """
     _usable(folder, target, options)
-    language = alpha3(options.language) if options.language else ""
+    language = _code(options.language)
+    if options.language and not language:
+        raise UsageError(
+            f"not a language code: {options.language}", "say --language with a code: de or deu"
+        )
     files = walk(os.fspath(folder), options.exclude, warn, os.fspath(target))
     documents = [file for file in files if file.kind != "file"]
     if not documents:
@@ -80,11 +82,21 @@ def zimify(
 
     heads = [read_head(file) for file in files]
     if not language:
-        spoken = Counter(code for head in heads if (code := alpha3(head.language, default="")))
+        spoken = Counter(code for head in heads if (code := _code(head.language)))
         language = min(spoken, key=lambda code: (-spoken[code], code)) if spoken else "eng"
-    shelf = Shelf(files, heads)
+    roots = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))  # noqa: PTH100
+    shelf = Shelf(files, heads, roots)
     del heads, files, documents
-    return _Build(folder, target, options, language, shelf, warn, progress).run()
+    build = _Build(
+        folder, target, options, language=language, shelf=shelf, warn=warn, progress=progress
+    )
+    return build.run()
+
+
+def _code(language: str) -> str:
+    """The ISO 639-3 code of a language code, or an empty text for something else."""
+    code = alpha3(language) if language else ""
+    return code if len(code) == 3 and code.isascii() and code.isalpha() else ""
 
 
 def _usable(folder: Path, target: Path, options: Options) -> None:
@@ -117,6 +129,7 @@ class _Build:
         folder: Path,
         target: Path,
         options: Options,
+        *,
         language: str,
         shelf: Shelf,
         warn: Warn,
@@ -213,8 +226,6 @@ class _Build:
         self.unreadable.append((rel, reason))
         self.warn(Notice("zimify_unreadable", f"skipping {rel}: {reason}"))
         body = "<p>This document could not be converted.</p>"
-        if document.file.kind not in KEPT_BESIDE:
-            body += ""
         page = wrap(self.frame, document.path, document.title, body, source=rel)
         writer.page(Page(document.path, document.title, page, indexed=False))
 
@@ -358,6 +369,3 @@ def _surrogates(path: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-__all__ = ["CheckFailed", "Iterator", "zimify"]

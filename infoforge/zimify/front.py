@@ -39,7 +39,12 @@ def listings(shelf: Shelf, frame: Frame, title: str) -> Iterator[Page]:
             folder = above
     for folder in sorted(shelf.folders):
         yield from _listing(
-            folder, sorted(children.get(folder, ())), held.get(folder, []), shelf, frame, title
+            folder,
+            sorted(children.get(folder, ())),
+            held.get(folder, []),
+            shelf=shelf,
+            frame=frame,
+            title=title,
         )
 
 
@@ -47,6 +52,7 @@ def _listing(
     folder: str,
     folders: list[str],
     documents: list[Document],
+    *,
     shelf: Shelf,
     frame: Frame,
     title: str,

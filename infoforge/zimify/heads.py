@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from infoforge.zimify.encoding import decode, declared_in
+from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.model import Head, SourceFile
 
 HEAD_BYTES = 65536

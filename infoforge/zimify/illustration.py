@@ -20,9 +20,9 @@ def illustration(name: str) -> bytes:
             pixel = clear
             if 3 <= y < 45 and 7 <= x < 41:
                 pixel = colour
-                if 36 <= y < 41 and 12 <= x < 41:
-                    pixel = paper
-                elif 15 <= x < 35 and y in (12, 13, 18, 19, 24, 25) and (y < 24 or x < 28):
+                if (36 <= y < 41 and 12 <= x < 41) or (
+                    15 <= x < 35 and y in (12, 13, 18, 19, 24, 25) and (y < 24 or x < 28)
+                ):
                     pixel = paper
                 elif 10 <= x < 12 and y < 36:
                     pixel = line

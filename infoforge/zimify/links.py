@@ -73,7 +73,16 @@ def rewrite(
             continue
         new = _srcset(raw, path, rel, resolve, count) if name == "srcset" else None
         if new is None:
-            new = _link(name, raw, path, rel, resolve, count, prefix, exact)
+            new = _link(
+                name,
+                raw,
+                path=path,
+                rel=rel,
+                resolve=resolve,
+                count=count,
+                prefix=prefix,
+                exact=exact,
+            )
         if new is None:
             if bare and not name.startswith("s"):
                 right.add(bare)
@@ -91,6 +100,7 @@ def rewrite(
 def _link(
     name: str,
     raw: str,
+    *,
     path: str,
     rel: str,
     resolve: Resolve,
@@ -104,7 +114,7 @@ def _link(
         return None
     if url.startswith("//"):
         url = "https:" + url
-    if _SCHEME.match(url):
+    if _SCHEME.match(url) and not (url.startswith("file://") and resolve(url)):
         return _outside(name, url, raw, rel, count)
     if not url:
         # An empty link leads to the page itself; readers of ZIM files stumble over it.

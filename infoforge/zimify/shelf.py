@@ -29,9 +29,13 @@ class Shelf:
     Args:
         files: The files, in order.
         heads: What the start of each says, in the same order.
+        roots: Absolute paths of the folder: ``file://`` links into it lead to entries too.
     """
 
-    def __init__(self, files: Iterable[SourceFile], heads: Iterable[Head]) -> None:
+    def __init__(
+        self, files: Iterable[SourceFile], heads: Iterable[Head], roots: Iterable[str] = ()
+    ) -> None:
+        self._roots = tuple(root.rstrip("/") + "/" for root in roots)
         self.documents: list[Document] = []
         self.by_rel: dict[str, Document] = {}
         self.entries: set[str] = set()
@@ -80,22 +84,26 @@ class Shelf:
         for name in names:
             self._names.setdefault(name, []).append(document)
 
-    def link(self, url: str, rel: str) -> Target | None:
+    def link(self, url: str, rel: str, made: frozenset[str] = frozenset()) -> Target | None:
         """Where a relative URL in the file ``rel`` leads.
 
         Tried in turn: the path as written, undecoded, without its query; then with other case or
         composition, without or with another ending (``page.html`` for ``page.md``, ``page``), as a
-        folder with an index, and last, for a path from the root (``/docs/x``), from each folder above.
+        folder with an index; last, a path from the root (``/docs/x``) from each folder above.
 
         Args:
             url: Path, with ``?query`` and ``#fragment`` if it has them; no scheme, no host.
             rel: The file that the link stands in.
+            made: Entries that the reader itself made (pictures of a document).
 
         Returns:
             The entry, or ``None`` for a link that leads nowhere in the folder.
         """
         path, _, fragment = url.partition("#")
         fragment = unquote(fragment)
+        if path.startswith("file://"):
+            inside = self._inside(unquote(path[7:]))
+            return Target(inside, fragment) if inside is not None else None
         if not path:
             return Target(self.by_rel[rel].path, fragment) if rel in self.by_rel else None
         bare = path.partition("?")[0]
@@ -103,7 +111,7 @@ class Shelf:
             joined = join(candidate, rel)
             if joined is None:
                 continue
-            found = self._at(joined)
+            found = joined if joined in made else self._at(joined)
             if found is not None:
                 return Target(found, fragment)
         if bare.startswith("/"):
@@ -114,6 +122,12 @@ class Shelf:
                 if found is not None:
                     return Target(found, fragment)
                 folder = posixpath.dirname(folder)
+        return None
+
+    def _inside(self, path: str) -> str | None:
+        for root in self._roots:
+            if path.startswith(root):
+                return self._at(path[len(root) :].strip("/"))
         return None
 
     def _at(self, path: str) -> str | None:

@@ -7,6 +7,7 @@ import posixpath
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from infoforge.contract import Notice
 from infoforge.zimify.model import SourceFile, Warn
@@ -33,7 +34,7 @@ def walk(folder: str, exclude: tuple[str, ...], warn: Warn, skip: str = "") -> l
     files: list[SourceFile] = []
     taken: set[str] = set()
     skipped = os.path.realpath(skip) if skip else ""
-    for real, rel, status in _entries(folder, "", {_identity(os.stat(folder))}, exclude, warn):
+    for real, rel, status in _entries(folder, "", {_identity(Path(folder).stat())}, exclude, warn):
         if skipped and os.path.realpath(real) == skipped:
             continue
         name, number = rel, 2

@@ -115,15 +115,17 @@ class ZimWriter:
             body += f"<!-- {page.path.replace('--', '- -')} -->\n".encode("utf-8", "replace")
             self._known(body)
         self.articles += page.indexed
-        self._add(page.path, page.title, "text/html", body, page.indexed, index=page.indexed)
+        self._add(page.path, page.title, "text/html", body, front=page.indexed, index=page.indexed)
 
     def attachment(self, attachment: Attachment) -> None:
         """Add any other entry."""
         if attachment.real:
-            self._add(attachment.path, "", attachment.mimetype, attachment.real, False, index=False)
+            self._add(
+                attachment.path, "", attachment.mimetype, attachment.real, front=False, index=False
+            )
         else:
             body = attachment.body
-            self._add(attachment.path, "", attachment.mimetype, body, False, index=False)
+            self._add(attachment.path, "", attachment.mimetype, body, front=False, index=False)
 
     def redirect(self, path: str, title: str, target: str, *, front: bool) -> None:
         """Add a redirect; with ``front`` its title is found by title search."""
@@ -150,18 +152,20 @@ class ZimWriter:
         return False
 
     def _add(
-        self, path: str, title: str, mimetype: str, body: bytes | str, front: bool, *, index: bool
+        self, path: str, title: str, mimetype: str, body: bytes | str, *, front: bool, index: bool
     ) -> None:
         self.paths.add(path)
         title = clip_bytes(title, TITLE_BYTES) if title else ""
         squeeze = compressible(path, mimetype)
-        self._creator.add_item(_item()(path, title, mimetype, body, front, squeeze, index))
+        self._creator.add_item(
+            _entry_class()(path, title, mimetype, body, front=front, squeeze=squeeze, index=index)
+        )
 
 
 _item_class: Any = None
 
 
-def _item() -> Any:
+def _entry_class() -> Any:  # noqa: ANN401  (libzim has no types to name)
     """The class of our entries; made on first use, since it derives from libzim's."""
     global _item_class  # noqa: PLW0603
     if _item_class is None:
@@ -174,6 +178,7 @@ def _item() -> Any:
                 title: str,
                 mimetype: str,
                 body: bytes | str,
+                *,
                 front: bool,
                 squeeze: bool,
                 index: bool,
@@ -197,7 +202,7 @@ def _item() -> Any:
             def get_hints(self) -> dict[Any, int]:
                 return {Hint.FRONT_ARTICLE: int(self._front), Hint.COMPRESS: int(self._squeeze)}
 
-            def get_contentprovider(self) -> Any:
+            def get_contentprovider(self) -> FileProvider | StringProvider:
                 if isinstance(self._body, str):
                     return FileProvider(self._body)
                 return StringProvider(self._body)

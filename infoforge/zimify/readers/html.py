@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from infoforge.zimify.encoding import decode, declared_in
+from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.links import rewrite
 from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
 from infoforge.zimify.page import Frame

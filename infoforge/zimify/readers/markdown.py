@@ -13,13 +13,14 @@ from infoforge.zimify.links import rewrite
 from infoforge.zimify.model import Document, Page, Rendered
 from infoforge.zimify.names import address, anchor, fold, mimetype_of
 from infoforge.zimify.page import Frame, wrap
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.shelf import Shelf, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableMapping, Sequence
 
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import OptionsDict
@@ -79,7 +80,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     return rendered
 
 
-def _bare(shelf: Shelf, url: str, rel: str) -> Any:
+def _bare(shelf: Shelf, url: str, rel: str) -> Target | None:
     """A link by name alone, as some wikis write it: ``[x](Some Note)``, ``[x](Note.md)``."""
     from urllib.parse import unquote
 
@@ -117,7 +118,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _anchors(state: Any) -> None:
+def _anchors(state: StateCore) -> None:
     """Give every heading the anchor that links to it are written with."""
     seen: dict[str, int] = {}
     for opening, inline in zip(state.tokens, state.tokens[1:], strict=False):
@@ -152,7 +153,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _linked(env: Any, name: str, label: str, embed: bool) -> str:
+def _linked(env: MutableMapping[str, Any], name: str, label: str, embed: bool) -> str:
     shelf: Shelf = env["shelf"]
     document: Document = env["document"]
     rel = document.file.rel
@@ -171,7 +172,11 @@ def _linked(env: Any, name: str, label: str, embed: bool) -> str:
 
 
 def _image(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    env: MutableMapping[str, Any],
 ) -> str:
     """An image; one that lies in the network becomes a link to it."""
     token = tokens[index]

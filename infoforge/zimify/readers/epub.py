@@ -1,0 +1,165 @@
+"""EPUB books: every chapter becomes a page, with the book's own pictures and styles."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+import zipfile
+from dataclasses import dataclass
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from infoforge.zimify.archive import member, open_archive
+from infoforge.zimify.encoding import declared_in, decode
+from infoforge.zimify.heads import html_head
+from infoforge.zimify.links import rewrite
+from infoforge.zimify.model import Attachment, Document, Page, Rendered, UnreadableError
+from infoforge.zimify.names import address, mimetype_of
+from infoforge.zimify.page import Frame, wrap
+from infoforge.zimify.readers.html import in_utf8
+from infoforge.zimify.shelf import Shelf, Target, join
+
+_CONTAINER = "META-INF/container.xml"
+_HTML_TYPES = ("application/xhtml+xml", "text/html")
+_KEPT = ("image/", "text/css", "font/", "application/font", "application/vnd.ms-opentype", "audio/")
+_EMPTY = re.compile(
+    r"<(a|b|cite|code|div|em|h[1-6]|i|iframe|li|p|script|section|span|strong|sub|sup|td|th|title)"
+    r"(\s[^<>]*)?/>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    title: str
+    language: str
+    chapters: tuple[str, ...]
+    """Members in reading order."""
+    types: dict[str, str]
+    """Media type of every member that the book declares."""
+
+
+def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+    """Turn a book into a page of contents, a page for each chapter, and attachments."""
+    rel = document.file.rel
+    with open_archive(document.file.real, document.file.size) as archive:
+        if _CONTAINER not in archive.namelist():
+            raise UnreadableError("no EPUB book")
+        if "META-INF/encryption.xml" in archive.namelist() and _locked(archive):
+            raise UnreadableError("protected by digital rights management")
+        book = _book(archive, document)
+        rendered = Rendered(title=book.title)
+        names = set(archive.namelist())
+        places = {name: f"{rel}.book/{name}" for name in book.types if name in names}
+        titles = []
+        for number, name in enumerate(book.chapters, 1):
+            page = _chapter(
+                archive,
+                name,
+                places,
+                document=document,
+                book=book,
+                rendered=rendered,
+                number=number,
+            )
+            titles.append((page.title, page.path))
+            rendered.items.append(page)
+        for name, kind in book.types.items():
+            if name in names and name not in book.chapters and kind.startswith(_KEPT):
+                data = member(archive, name)
+                if data:
+                    rendered.items.append(Attachment(places[name], kind, data))
+    path = document.path
+    lines = "\n".join(
+        f'<li><a href="{address(to, path)}">{html.escape(title, quote=False)}</a></li>'
+        for title, to in titles
+    )
+    nav = f'<nav><a href="{address(rel, path)}">{html.escape(rel, quote=False)}</a></nav>\n'
+    contents = wrap(frame, path, book.title, f"<ol>\n{lines}\n</ol>", source=rel, after=nav)
+    rendered.items.append(Page(path, book.title, contents))
+    return rendered
+
+
+def _chapter(
+    archive: zipfile.ZipFile,
+    name: str,
+    places: dict[str, str],
+    *,
+    document: Document,
+    book: _Book,
+    rendered: Rendered,
+    number: int,
+) -> Page:
+    data = member(archive, name)
+    text = in_utf8(decode(data, declared_in(data)), ascii_only=data.isascii())
+    # Served as HTML, where <a/> opens an element that nothing closes.
+    text = _EMPTY.sub(r"<\1\2></\1>", text)
+    kept = {
+        part: place
+        for part, place in places.items()
+        if part in book.chapters or book.types[part].startswith(_KEPT)
+    }
+
+    def resolve(url: str) -> Target | None:
+        bare, _, fragment = url.partition("#")
+        found = join(unquote(bare.partition("?")[0]), name) if bare else name
+        return Target(kept[found], unquote(fragment)) if found in kept else None
+
+    path = places[name]
+    text = rewrite(text, path, f"{document.file.rel}/{name}", resolve, rendered.links)
+    own = html_head(text[:65536]).title
+    title = own if own and own != book.title else f"{book.title}, part {number}"
+    if own and own != book.title:
+        title = f"{own} ({book.title})"
+    return Page(path, title, text.encode("utf-8", "replace"))
+
+
+def _locked(archive: zipfile.ZipFile) -> bool:
+    """Whether the text is encrypted (obfuscated fonts are listed in the same place)."""
+    root = _xml(member(archive, "META-INF/encryption.xml"))
+    return any(
+        element.attrib.get("URI", "").lower().endswith((".xhtml", ".html", ".htm", ".xml"))
+        for element in root.iter()
+    )
+
+
+def _book(archive: zipfile.ZipFile, document: Document) -> _Book:
+    root = _xml(member(archive, _CONTAINER))
+    package = next((e.attrib["full-path"] for e in root.iter() if "full-path" in e.attrib), "")
+    if not package:
+        raise UnreadableError("an EPUB without a package file")
+    opf = _xml(member(archive, package))
+    title = language = ""
+    manifest: dict[str, str] = {}
+    types: dict[str, str] = {}
+    spine: list[str] = []
+    for element in opf.iter():
+        tag = str(element.tag).rpartition("}")[2]
+        if tag == "title" and not title:
+            title = " ".join("".join(element.itertext()).split())
+        elif tag == "language" and not language:
+            language = "".join(element.itertext()).strip()
+        elif tag == "item" and "href" in element.attrib:
+            href = unquote(element.attrib["href"].partition("#")[0])
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(package), href))
+            types[name] = element.attrib.get("media-type") or mimetype_of(name)
+            manifest[element.attrib.get("id", "")] = name
+        elif tag == "itemref":
+            spine.append(element.attrib.get("idref", ""))
+    present = set(archive.namelist())
+    chapters = dict.fromkeys(
+        manifest[key]
+        for key in spine
+        if key in manifest and manifest[key] in present and types[manifest[key]] in _HTML_TYPES
+    )
+    if not chapters:
+        raise UnreadableError("an EPUB without chapters")
+    return _Book(title or document.title, language, tuple(chapters), types)
+
+
+def _xml(data: bytes) -> ElementTree.Element:
+    """Parse XML. Expat itself stops entities that grow; external ones are never fetched."""
+    try:
+        return ElementTree.fromstring(data)  # noqa: S314
+    except ElementTree.ParseError as error:
+        raise UnreadableError(f"damaged EPUB: {error}") from None
