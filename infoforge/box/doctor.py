@@ -1,26 +1,24 @@
-"""Walk every link of the chain, from the configuration to an answer, and say what is wrong.
+"""The links of the chain, from the configuration to an answer, each with what may be wrong with it.
 
 To add checks: a function that takes the `Case` and lists `Step`s, and one row in `GROUPS`.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from infoforge.config.settings import EndpointSettings, Settings
-from infoforge.contract import InfoForgeError, Notice, UsageError
+from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Group, Step, walk
+from infoforge.config.settings import EndpointSettings
+from infoforge.contract import Notice
 
 if TYPE_CHECKING:
     from infoforge.corpus.base import Corpus
     from infoforge.model.probe import Probe
-
-PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 
 OLD_MONTHS = 24
 """A dump older than this is worth a warning."""
@@ -30,165 +28,9 @@ _LETTERS = "a e i o s t m d k 1 2 а о п с к ا م א ה α 一 中 人 日 
 _MOST_WORDS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of one check.
-
-    Attributes:
-        name: Stable name, its group first: ``zim:wiki_2026-06.zim``, ``endpoint:ollama:model``.
-        status: ``PASS``, ``WARN`` or ``FAIL``.
-        detail: One line.
-        hint: What to run or set next; empty when nothing is to be done.
-    """
-
-    name: str
-    status: str
-    detail: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something to look at: its name, and the call that gives checks of that name or below it."""
-
-    name: str
-    run: Callable[[], Iterable[Check]]
-
-
-@dataclass(slots=True)
-class Case:
-    """What is being looked at.
-
-    Attributes:
-        settings: The effective settings.
-        timeout: Seconds that one look may take.
-        today: What the age of a dump is counted from.
-        damage: What is wrong with each ZIM file looked at so far; empty text for nothing.
-    """
-
-    settings: Settings
-    timeout: float = 60.0
-    today: date = field(default_factory=date.today)
-    damage: dict[Path, str] = field(default_factory=dict)
-
-    def damage_of(self, path: Path) -> str:
-        """What is wrong with a ZIM file's header or index; looked at once."""
-        if path not in self.damage:
-            from infoforge.zims.check import quick
-
-            self.damage[path] = quick(path)
-        return self.damage[path]
-
-    def wanted(self) -> tuple[list[Path], list[Notice]]:
-        """The ZIM files that should be used, and what is enabled but missing."""
-        from infoforge.corpus.opened import wanted_files
-
-        missing: list[Notice] = []
-        return wanted_files(self.settings, missing.append), missing
-
-
-Group = Callable[[Case], Iterable[Step]]
-T = TypeVar("T")
-
-
-def walk(
-    case: Case, only: Sequence[str] = (), groups: Sequence[tuple[str, Group]] | None = None
-) -> Iterator[Check]:
-    """Walk the chain; a failing link does not stop the walk.
-
-    Args:
-        case: What to look at.
-        only: Names of groups (``zim``) or checks (``endpoint:ollama``) to look at alone.
-        groups: Instead of `GROUPS`.
-
-    Yields:
-        Each check as soon as it is made.
-
-    Raises:
-        UsageError: A name in ``only`` begins with no group.
-    """
-    groups = GROUPS if groups is None else groups
-    _known(only, [name for name, _ in groups])
-    matched: set[str] = set()
-    # Steps keep within the time-out themselves; this is for what hangs where no time-out reaches
-    # (a network file system, say).
-    patience = 4 * case.timeout + 10
-    for group, list_steps in groups:
-        if only and not any(_group_of(name) == group for name in only):
-            continue
-        for step in _guarded(group, partial(list_steps, case), patience):
-            if isinstance(step, Check):
-                yield step
-                continue
-            if not _asked_for(step.name, only, within=True):
-                continue
-            for check in _guarded(step.name, step.run, patience):
-                if _asked_for(check.name, only) or check.name == step.name:
-                    matched.update(name for name in only if _below(check.name, name))
-                    yield check
-    for name in only:
-        if ":" in name and name not in matched:
-            yield Check(
-                name, FAIL, "there is no such check", f"infoforge doctor --only {_group_of(name)}"
-            )
-
-
-def _group_of(name: str) -> str:
-    return name.partition(":")[0]
-
-
-def _below(name: str, other: str) -> bool:
-    return name == other or name.startswith(f"{other}:")
-
-
-def _asked_for(name: str, only: Sequence[str], *, within: bool = False) -> bool:
-    """Whether a check is one of those asked for (``within``: or may lead to one)."""
-    return not only or any(_below(name, o) or (within and _below(o, name)) for o in only)
-
-
-def _known(only: Sequence[str], groups: Sequence[str]) -> None:
-    import difflib
-
-    for name in only:
-        if _group_of(name) not in groups:
-            near = difflib.get_close_matches(_group_of(name), groups, 1)
-            hint = f"did you mean '{near[0]}'?" if near else "known are: " + ", ".join(groups)
-            raise UsageError(f"doctor: no such check: {name}", hint)
-
-
-def _guarded(name: str, run: Callable[[], Iterable[T]], patience: float) -> list[T | Check]:
-    """What a call gives; its failing, and its hanging, become a check that failed."""
-    found: list[T | Check] = []
-
-    def go() -> None:
-        try:
-            for item in run():
-                found.append(item)
-        except Exception as error:
-            found.append(_failure(name, error))
-
-    thread = threading.Thread(target=go, name=f"doctor {name}", daemon=True)
-    thread.start()
-    thread.join(patience)
-    if thread.is_alive():
-        return [*found, Check(name, FAIL, f"no end within {patience:.0f} s", "raise --timeout")]
-    return found
-
-
-def _failure(name: str, error: Exception) -> Check:
-    from infoforge.corpus.base import CorpusError
-
-    text = " ".join(str(error).split())
-    if isinstance(error, InfoForgeError):
-        return Check(name, FAIL, text, error.hint)
-    if isinstance(error, CorpusError):
-        return Check(name, FAIL, text)
-    return Check(
-        name,
-        FAIL,
-        f"the check itself failed: {type(error).__name__}: {text}",
-        "please report it with the output of infoforge doctor --json",
-    )
+def examine(case: Case, only: Sequence[str] = ()) -> Iterator[Check]:
+    """Walk every link; see `walk`."""
+    return walk(case, GROUPS, only)
 
 
 # The configuration and the folder
@@ -368,16 +210,15 @@ def _search_checks(case: Case, corpus: Corpus) -> Iterator[Check]:
     )
     hits, query, total = titles, "a title", len(titles)
     milliseconds = 0.0
-    if corpus.describe().fulltext:
+    deaf = corpus.describe().fulltext
+    if deaf:
         for word in _words([hit.title for hit in titles]):
             started = time.perf_counter()
             found = corpus.search(word, 3, deadline)
             milliseconds = (time.perf_counter() - started) * 1000
-            hits, query, total = found.hits, f"'{word}'", found.total
-            if hits:
+            if found.hits:
+                hits, query, total, deaf = found.hits, f"'{word}'", found.total, False
                 break
-        else:
-            hits = ()
     if not hits:
         yield Check(name, FAIL, "nothing is found, whatever is searched for", hint)
         return
@@ -386,7 +227,10 @@ def _search_checks(case: Case, corpus: Corpus) -> Iterator[Check]:
         yield Check(name, FAIL, f"found {query}, but cannot read {hits[0].path}", hint)
         return
     detail = f"{total} hit(s) for {query} in {milliseconds:.0f} ms; read '{article.title}'"
-    yield Check(name, PASS, detail)
+    if deaf:
+        yield Check(name, WARN, f"{detail}; its full text finds nothing", hint)
+    else:
+        yield Check(name, PASS, detail)
 
 
 def _words(titles: Sequence[str]) -> list[str]:
