@@ -73,9 +73,12 @@ class EndpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Retrieval: number of sources, seconds for the whole search, and language (empty: detect)."""
+    """Retrieval: number of sources, their characters together, seconds for the whole search, and
+    the language of questions (empty: detect).
+    """
 
     sources: int = 5
+    characters: int = 6000
     deadline: float = 10.0
     language: str = ""
 

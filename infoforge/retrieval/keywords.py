@@ -100,11 +100,22 @@ def keywords(question: str, language: str) -> Keywords:
         if kind == "word" and len(word) == 1 and not word.isdigit() and word.isascii():
             weight = 0.0
         words.append(
-            Term(word, fold(word), stem(lower, language), weight, kind, offset, name, zipf is not None)
+            Term(
+                word,
+                fold(word),
+                stem(lower, language),
+                weight,
+                kind,
+                offset,
+                name,
+                zipf is not None,
+            )
         )
         sentence_start = False
     terms = _unique([w for w in words if w.weight > 0]) or _unique(words)
-    return Keywords(text, language, tuple(terms[:_TERM_LIMIT]), tuple(words), expects(text, language))
+    return Keywords(
+        text, language, tuple(terms[:_TERM_LIMIT]), tuple(words), expects(text, language)
+    )
 
 
 def _unique(words: list[Term]) -> list[Term]:
@@ -201,5 +212,3 @@ def expects(question: str, language: str) -> str:
         if re.search(pattern, text):
             return kind
     return ""
-
-

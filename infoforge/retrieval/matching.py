@@ -130,7 +130,7 @@ def _pattern(text: str, term: Term, index: int, found: list[Occurrence]) -> None
 
 def _plain(digits: str) -> str:
     """A number written without separators also stands for the same one with them (1000, 1,000)."""
-    groups = []
+    groups: list[str] = []
     while digits:
         groups.insert(0, digits[-3:] if len(digits) > 3 else digits)
         digits = digits[: -len(groups[0])]

@@ -10,7 +10,7 @@ from infoforge.retrieval.keywords import Keywords, Term
 from infoforge.text.words import fold, stem, tokens
 
 _QUALIFIER = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
-_QUOTED = re.compile("[\"“”«»„「『《]([^\"“”«»„「」『』《》]{2,80})[\"“”«»」』》]")
+_QUOTED = re.compile('["“”«»„「『《]([^"“”«»„「」『』《》]{2,80})["“”«»」』》]')
 _CONNECTING = frozenset(
     "of the and in for on at to a an de la le les du des del della di da do dos von van der den und "
     "et e y i".split()

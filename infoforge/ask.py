@@ -1,0 +1,264 @@
+"""The pipeline of one question, from the settings to one answer object."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from infoforge.config.settings import EndpointSettings, Settings
+from infoforge.contract import NoEndpoint, NotGrounded, NothingFound, Notice, UsageError
+from infoforge.corpus.base import Corpus, Deadline
+from infoforge.corpus.opened import open_corpora
+from infoforge.records import Completion, Source, Verdict
+from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.trim import passages
+
+Warn = Callable[[Notice], None]
+
+QUOTE = EndpointSettings(name="quote", kind="quote")
+"""The endpoint that answers when none is configured: quotes, which need no server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller may ask for beside the settings.
+
+    Attributes:
+        zims: ZIM files to open instead of what is configured.
+        sources: Number of sources; the settings' own when 0.
+        characters: Characters of all sources together; the settings' own when 0.
+        deadline: Seconds for the search; the settings' own when 0.
+        endpoint: Name of the one endpoint to use; all, in order, when empty.
+        language: ISO 639-1 code of the question; the settings' own, or detected, when empty.
+        strict: Raise `NotGrounded` for an answer that is not grounded.
+    """
+
+    zims: tuple[str, ...] = ()
+    sources: int = 0
+    characters: int = 0
+    deadline: float = 0.0
+    endpoint: str = ""
+    language: str = ""
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A question with what was found for it, before any model.
+
+    Attributes:
+        question: The question, trimmed.
+        found: The ranked articles and how they were found.
+        sources: The passages, numbered.
+        seconds: Wall time by stage.
+    """
+
+    question: str
+    found: Found
+    sources: tuple[Source, ...]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answered question; the terminal view and the JSON view are renderings of it."""
+
+    question: str
+    completion: Completion
+    verdict: Verdict
+    searched: Searched
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The answer as shown: citations that name no source removed."""
+        return self.verdict.text
+
+    @property
+    def cited(self) -> tuple[Source, ...]:
+        """The sources that the answer names."""
+        return tuple(s for s in self.completion.sources if s.number in self.verdict.cited)
+
+    @property
+    def also_read(self) -> tuple[Source, ...]:
+        """The sources that it does not name."""
+        return tuple(s for s in self.completion.sources if s.number not in self.verdict.cited)
+
+
+def clean_question(text: str) -> str:
+    """The question as it is searched and asked: one line, no control characters.
+
+    Raises:
+        UsageError: Nothing is left of it.
+    """
+    # Surrogates come from arguments that are not UTF-8; they cannot be sent anywhere.
+    valid = text.encode("utf-8", "replace").decode("utf-8")
+    line = " ".join("".join(c if c.isprintable() else " " for c in valid).split())
+    if not any(c.isalnum() for c in line):
+        raise UsageError("the question is empty", 'ask one: infoforge ask "Who wrote Kokoro?"')
+    return line
+
+
+def search(
+    question: str,
+    settings: Settings,
+    options: Options,
+    warn: Warn,
+    corpora: Sequence[Corpus] | None = None,
+) -> Searched:
+    """Find the sources for a question.
+
+    Args:
+        question: The question, in any language.
+        settings: The settings.
+        options: What the caller asks for.
+        warn: Takes warnings as they arise.
+        corpora: Open corpora; opened from the settings when not given.
+
+    Returns:
+        At least one source.
+
+    Raises:
+        UsageError: An empty question, a ZIM file that does not exist.
+        NothingFound: No article matches the question.
+        CorpusUnavailable: Nothing could be searched.
+    """
+    line = clean_question(question)
+    started = time.perf_counter()
+    deadline = Deadline(options.deadline or settings.search.deadline)
+    if corpora is None:
+        corpora = open_corpora(settings, warn, deadline=deadline, zims=options.zims)
+    opened = time.perf_counter() - started
+    found = find(
+        line,
+        corpora,
+        deadline=deadline,
+        warn=warn,
+        language=options.language or settings.search.language,
+    )
+    if not found.ranked:
+        raise NothingFound(
+            "no article matches the question",
+            "name what it is about in the words of an article, or add ZIM files",
+        )
+    count = options.sources or settings.search.sources
+    sources = passages(
+        found.ranked, found.keywords, options.characters or settings.search.characters, count
+    )
+    return Searched(line, found, sources, {"open": opened, **found.seconds})
+
+
+def chosen_endpoints(settings: Settings, options: Options) -> list[EndpointSettings]:
+    """The endpoints to try, in order.
+
+    Raises:
+        UsageError: The one that was asked for is not configured.
+    """
+    endpoints = list(settings.endpoints)
+    if options.endpoint:
+        named = [e for e in (*endpoints, QUOTE) if e.name == options.endpoint]
+        if not named:
+            known = ", ".join(e.name for e in (*endpoints, QUOTE))
+            raise UsageError(f"no such endpoint: {options.endpoint}", f"configured are: {known}")
+        return named[:1]
+    if not endpoints:
+        return [QUOTE]
+    return endpoints
+
+
+def ask(
+    question: str,
+    settings: Settings,
+    options: Options,
+    *,
+    warn: Warn,
+    on_text: Callable[[str], None] | None = None,
+    on_restart: Callable[[str], None] | None = None,
+    on_sources: Callable[[Searched], None] | None = None,
+) -> Answer:
+    """Answer a question from the articles found for it.
+
+    Args:
+        question: The question, in any language.
+        settings: The settings.
+        options: What the caller asks for.
+        warn: Takes warnings as they arise.
+        on_text: Takes the answer piece by piece as it is written; the final text may differ from
+            the pieces by citations that were removed.
+        on_restart: Told why when pieces already given no longer count.
+        on_sources: Told what was found before a model is asked.
+
+    Returns:
+        The answer with its sources and the judge's verdict.
+
+    Raises:
+        NothingFound: No article matches; no model was called.
+        NoEndpoint: No endpoint answered; the sources are in its ``data``.
+        NotGrounded: With ``strict``, an answer that is not grounded; it is in its ``data``.
+    """
+    from infoforge import views
+    from infoforge.grounding import judge
+    from infoforge.model import prompt
+    from infoforge.model.endpoints import complete
+
+    endpoints = chosen_endpoints(settings, options)
+    searched = search(question, settings, options, warn)
+    if not (settings.endpoints or options.endpoint):
+        hint = "infoforge config init looks for a model server"
+        warn(Notice("no_endpoint_configured", f"no model is configured, so quotes answer; {hint}"))
+    if on_sources is not None:
+        on_sources(searched)
+    keywords = searched.found.keywords
+    characters = options.characters or settings.search.characters
+
+    def build(endpoint: EndpointSettings, share: float) -> prompt.Prompt:
+        room = prompt.budget(endpoint.context_tokens, endpoint.max_tokens, keywords.language)
+        count = max(1, round(len(searched.sources) * share))
+        budget = int(min(characters, room) * share)
+        sources = passages(searched.found.ranked, keywords, budget, count)
+        return prompt.build(searched.question, sources, keywords.language)
+
+    started = time.perf_counter()
+    try:
+        completion = complete(endpoints, build, on_text=on_text, on_restart=on_restart, warn=warn)
+    except NoEndpoint as error:
+        error.data = views.searched(searched)
+        raise
+    model_seconds = time.perf_counter() - started
+    verdict = judge(completion.text, completion.sources, searched.question)
+    answer = Answer(
+        searched.question,
+        completion,
+        verdict,
+        searched,
+        {**searched.seconds, "model": model_seconds},
+    )
+    _tell(answer, warn)
+    if options.strict and not verdict.grounded:
+        raise NotGrounded(
+            "the answer is not grounded in its sources",
+            "ask more precisely, or leave out --strict to see it with its warnings as exit 0",
+            data=views.answer(answer),
+        )
+    return answer
+
+
+def _tell(answer: Answer, warn: Warn) -> None:
+    verdict = answer.verdict
+    if answer.completion.truncated:
+        warn(
+            Notice(
+                "answer_cut",
+                f"the answer was cut at its length limit; raise max_tokens of endpoint "
+                f"{answer.completion.endpoint}",
+            )
+        )
+    if verdict.unknown:
+        numbers = ", ".join(f"[{n}]" for n in verdict.unknown)
+        warn(Notice("unknown_citation", f"removed citations that name no source: {numbers}"))
+    if not verdict.cited:
+        warn(Notice("uncited", "the answer names none of its sources"))
+    if verdict.unsupported:
+        figures = ", ".join(verdict.unsupported)
+        warn(Notice("unsupported", f"in no source: {figures}"))

@@ -1,0 +1,211 @@
+"""``ask``, ``search`` and ``passages``: one question, three depths."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from infoforge.cli import render
+from infoforge.cli.console import Console, json_option, write
+from infoforge.contract import NoEndpoint, NotGrounded, UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_QUESTION_BYTES = 1_000_000
+
+
+def question_options(function: F) -> F:
+    """The argument and options that all three commands take."""
+    for decorator in reversed(
+        (
+            click.argument("question", nargs=-1, required=True),
+            click.option(
+                "--zim",
+                "zims",
+                multiple=True,
+                metavar="FILE",
+                help="Use this ZIM file instead of the configured ones (repeatable).",
+            ),
+            click.option(
+                "--sources",
+                type=click.IntRange(1, 50),
+                help="Number of articles to ground on [default: 5].",
+            ),
+            click.option(
+                "--characters",
+                type=click.IntRange(200, 1_000_000),
+                help="Characters of all sources together [default: 6000].",
+            ),
+            click.option(
+                "--deadline",
+                type=click.FloatRange(0.05, 3600),
+                metavar="SECONDS",
+                help="Time for the whole search [default: 10].",
+            ),
+            click.option(
+                "--language", metavar="CODE", help="Language of the question [default: detected]."
+            ),
+            json_option,
+        )
+    ):
+        function = decorator(function)
+    return function
+
+
+def _text(words: tuple[str, ...]) -> str:
+    """The question: the arguments, or standard input for a lone dash."""
+    if words == ("-",):
+        return sys.stdin.buffer.read(_QUESTION_BYTES).decode("utf-8", "replace")
+    return " ".join(words)
+
+
+def _options(given: dict[str, Any], **more: Any) -> Any:  # noqa: ANN401 - Options, imported late
+    from infoforge.ask import Options
+    from infoforge.text.language import code
+
+    language = given["language"] or ""
+    if language and not code(language).isalpha():
+        raise UsageError(f"no such language code: {language}", "give one such as en, de or zh")
+    return Options(
+        zims=given["zims"],
+        sources=given["sources"] or 0,
+        characters=given["characters"] or 0,
+        deadline=given["deadline"] or 0.0,
+        language=code(language) if language else "",
+        **more,
+    )
+
+
+def _settings(ctx: click.Context) -> Any:  # noqa: ANN401 - Settings, imported late
+    from infoforge.config.load import load
+
+    return load(ctx.obj)
+
+
+@click.command(short_help="Answer a question from the articles, with citations.")
+@question_options
+@click.option("--strict", is_flag=True, help="Exit 4 when the answer is not grounded.")
+@click.option("--endpoint", metavar="NAME", default="", help="Use this endpoint alone.")
+@click.pass_context
+def ask(
+    ctx: click.Context,
+    /,
+    question: tuple[str, ...],
+    as_json: bool,
+    strict: bool,
+    endpoint: str,
+    **given: Any,  # noqa: ANN401 - the shared options
+) -> int:
+    """Answer QUESTION from the articles that match it, with numbered citations.
+
+    A lone - reads the question from standard input. Without a configured model endpoint the answer
+    is made of quotes.
+
+    Example: infoforge ask "Who wrote Kokoro and when was it published?"
+    """
+    from infoforge import ask as pipeline
+    from infoforge import views
+
+    console = Console.current("ask", as_json=as_json)
+    screen = None if as_json or not sys.stdout.isatty() else _Screen(console)
+    try:
+        answer = pipeline.ask(
+            _text(question),
+            _settings(ctx),
+            _options(given, strict=strict, endpoint=endpoint),
+            warn=console.warn,
+            on_text=screen.text if screen else None,
+            on_restart=screen.restart if screen else None,
+            on_sources=lambda s: console.note(f"grounding on {len(s.sources)} article(s)"),
+        )
+    except NoEndpoint as error:
+        if not as_json and error.data:
+            write(sys.stdout, "Articles found:\n" + render.results(error.data) + "\n")
+        raise
+    except NotGrounded as error:
+        if not as_json and error.data:
+            _show(error.data, screen)
+        raise
+    view = views.answer(answer)
+    if not as_json:
+        _show(view, screen)
+    return console.finish(view)
+
+
+def _show(view: render.Row, screen: _Screen | None) -> None:
+    """The answer, or below one that was streamed only its citations."""
+    if screen is None:
+        write(sys.stdout, render.answer(view) + "\n")
+        return
+    screen.close()
+    write(sys.stdout, "\n" + render.citations(view["citations"], view["also_read"]) + "\n")
+
+
+class _Screen:
+    """The terminal while an answer streams in."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._open = False
+
+    def text(self, piece: str) -> None:
+        write(sys.stdout, render.visible(piece))
+        self._open = not piece.endswith("\n")
+
+    def restart(self, why: str) -> None:
+        self.close()
+        self._console.note(why)
+
+    def close(self) -> None:
+        if self._open:
+            write(sys.stdout, "\n")
+        self._open = False
+
+
+@click.command(short_help="List the articles that match a question.")
+@question_options
+@click.pass_context
+def search(
+    ctx: click.Context,
+    /,
+    question: tuple[str, ...],
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - the shared options
+) -> int:
+    """List the articles that match QUESTION, best first, with their URLs. No model is asked.
+
+    Example: infoforge search "novel by Natsume Sōseki"
+    """
+    from infoforge import views
+    from infoforge.ask import search as find
+
+    console = Console.current("search", as_json=as_json)
+    view = views.searched(find(_text(question), _settings(ctx), _options(given), console.warn))
+    return console.finish(view, "" if as_json else render.results(view))
+
+
+@click.command(short_help="Print the numbered sources a model would get.")
+@question_options
+@click.pass_context
+def passages(
+    ctx: click.Context,
+    /,
+    question: tuple[str, ...],
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - the shared options
+) -> int:
+    """Print the numbered sources for QUESTION as a model would get them.
+
+    For agents that write the answer themselves. No model is asked.
+
+    Example: infoforge passages --json "When was Kokoro published?"
+    """
+    from infoforge import views
+    from infoforge.ask import search as find
+
+    console = Console.current("passages", as_json=as_json)
+    view = views.passages(find(_text(question), _settings(ctx), _options(given), console.warn))
+    return console.finish(view, "" if as_json else render.sources(view))

@@ -1,0 +1,235 @@
+"""The way from a question to ranked articles: titles and full text, reading, ranking, the gate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from infoforge.contract import CorpusUnavailable, Notice
+from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
+from infoforge.records import Article, Hit
+from infoforge.retrieval import gate
+from infoforge.retrieval.keywords import Keywords, keywords
+from infoforge.retrieval.ranking import Ranked, score
+from infoforge.retrieval.relax import Candidate, FullText, Step
+from infoforge.retrieval.titles import fit, phrases
+from infoforge.text.language import detect
+
+Warn = Callable[[Notice], None]
+
+READ = 7
+"""Articles read for one corpus; each further corpus adds `READ_MORE`."""
+READ_MORE = 3
+TITLE_PHRASES = 1
+TITLE_HITS = 6
+BRANCHES = 3
+"""Articles read for the links of one disambiguation page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        keywords: The question's keywords.
+        ranked: Articles that passed the gate, best first.
+        refused: Articles that were read and did not pass, best first.
+        steps: The requests for candidates, in order.
+        seconds: Wall time by stage: ``candidates``, ``reading``, ``ranking``.
+        partial: The time ran out or a corpus failed before all was looked at.
+    """
+
+    keywords: Keywords
+    ranked: tuple[Ranked, ...]
+    refused: tuple[Ranked, ...]
+    steps: tuple[Step, ...]
+    seconds: dict[str, float]
+    partial: bool
+
+
+def find(
+    question: str,
+    corpora: Sequence[Corpus],
+    *,
+    deadline: Deadline,
+    warn: Warn,
+    language: str = "",
+) -> Found:
+    """Find the articles that a question is about.
+
+    Args:
+        question: The question, in any language.
+        corpora: Open corpora, most preferred first; at least one.
+        deadline: For the whole search; what was found by then is used.
+        warn: Takes warnings: a corpus that failed, time that ran out, a disambiguation page.
+        language: ISO 639-1 code of the question; detected when empty.
+
+    Returns:
+        Ranked articles; none when nothing matches the question.
+
+    Raises:
+        CorpusUnavailable: Not one corpus could be searched.
+    """
+    search = _Search(question, corpora, deadline, warn, language)
+    return search.run()
+
+
+class _Search:
+    def __init__(
+        self,
+        question: str,
+        corpora: Sequence[Corpus],
+        deadline: Deadline,
+        warn: Warn,
+        language: str,
+    ) -> None:
+        self.corpora = {corpus.name: corpus for corpus in corpora}
+        self.deadline = deadline
+        self.warn = warn
+        spoken = [code for c in corpora for code in c.describe().languages]
+        self.keywords = keywords(
+            question, language or detect(question, list(dict.fromkeys(spoken)))
+        )
+        self.steps: list[Step] = []
+        self.partial = False
+        self.failed: dict[str, str] = {}
+        self.articles: dict[tuple[str, str], Article] = {}
+        self.evidence: dict[tuple[str, str], dict[str, float]] = {}
+
+    def run(self) -> Found:
+        seconds: dict[str, float] = {}
+        started = time.perf_counter()
+        pool: list[Candidate] = []
+        for corpus in self.corpora.values():
+            pool += self._candidates(corpus)
+        if len(self.failed) == len(self.corpora):
+            name, reason = next(iter(self.failed.items()))
+            raise CorpusUnavailable(
+                f"no corpus could be searched: {reason or name}",
+                "infoforge doctor says what is wrong",
+            )
+        seconds["candidates"] = time.perf_counter() - started
+        started = time.perf_counter()
+        self._read_all(self._chosen(pool))
+        seconds["reading"] = time.perf_counter() - started
+        started = time.perf_counter()
+        ranked = [
+            score(article, self.keywords, self.evidence[key])
+            for key, article in self.articles.items()
+            if not article.disambiguation and article.sections
+        ]
+        order = {name: place for place, name in enumerate(self.corpora)}
+        ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
+        passed, refused = gate.split(self.keywords, ranked)
+        seconds["ranking"] = time.perf_counter() - started
+        return Found(
+            self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial
+        )
+
+    def _candidates(self, corpus: Corpus) -> list[Candidate]:
+        """Candidates of one corpus; what fails is warned of and what was found is kept."""
+        found: dict[str, Candidate] = {}
+        fulltext = FullText(corpus, self.keywords.by_rarity(), self.deadline)
+        try:
+            for phrase in phrases(self.keywords, TITLE_PHRASES):
+                started = time.perf_counter()
+                hits = corpus.titles(phrase, TITLE_HITS, self.deadline)
+                took = time.perf_counter() - started
+                self.steps.append(Step(corpus.name, "titles", phrase, len(hits), took))
+                for hit in hits:
+                    found[hit.path] = Candidate(hit, suggested=True)
+            fulltext.run()
+        except DeadlineExceeded:
+            self._out_of_time(corpus)
+        except CorpusError as error:
+            self.partial = True
+            if not found and not fulltext.steps:
+                self.failed[corpus.name] = str(error)
+            self.warn(Notice("corpus_failed", str(error)))
+        self.steps += fulltext.steps
+        for path, candidate in fulltext.candidates.items():
+            if path in found:
+                found[path].evidence = candidate.evidence
+            else:
+                found[path] = candidate
+        return list(found.values())
+
+    def _out_of_time(self, corpus: Corpus) -> None:
+        if not self.partial or corpus.name not in self.failed:
+            self.warn(
+                Notice("deadline", f"{corpus.name}: time ran out; answering from what was found")
+            )
+        self.partial = True
+        if not any(step.corpus == corpus.name for step in self.steps):
+            self.failed[corpus.name] = f"{corpus.name} did not answer in time"
+
+    def _prior(self, candidate: Candidate) -> float:
+        """How promising a candidate is before it is read."""
+        value = sum(
+            term.weight * (0.4 + 0.6 * candidate.evidence[term.stem])
+            for term in self.keywords.terms
+            if term.stem in candidate.evidence
+        )
+        title = fit(candidate.hit.title, self.keywords)
+        value += title.mass * title.covered**2
+        value += 2.0 * title.exact * title.covered + 1.5 * title.qualified - 0.5 * title.foreign
+        return value
+
+    def _chosen(self, pool: Sequence[Candidate]) -> list[Candidate]:
+        """Which candidates to read: the most promising, and the best of each corpus."""
+        order = {name: place for place, name in enumerate(self.corpora)}
+        ranked = sorted(pool, key=lambda c: (-self._prior(c), order[c.hit.corpus], c.hit.path))
+        most = READ + READ_MORE * (len(self.corpora) - 1)
+        chosen = ranked[:most]
+        for name in self.corpora:
+            if not any(c.hit.corpus == name for c in chosen):
+                chosen += [c for c in ranked if c.hit.corpus == name][:1]
+        return chosen
+
+    def _read_all(self, chosen: Sequence[Candidate]) -> None:
+        for candidate in chosen:
+            article = self._read(candidate)
+            if article is not None and article.disambiguation:
+                self._branch(article)
+
+    def _read(self, candidate: Candidate) -> Article | None:
+        hit = candidate.hit
+        if (hit.corpus, hit.path) in self.articles:
+            return None
+        try:
+            article = self.corpora[hit.corpus].read(hit.path, self.deadline)
+        except DeadlineExceeded:
+            if not self.partial:
+                self._out_of_time(self.corpora[hit.corpus])
+            return None
+        except CorpusError as error:
+            self.partial = True
+            self.warn(Notice("article_unreadable", str(error)))
+            return None
+        if article is None:
+            return None
+        key = (hit.corpus, article.path)
+        merged = self.evidence.setdefault(key, {})
+        for stem, value in candidate.evidence.items():
+            merged[stem] = max(merged.get(stem, 0.0), value)
+        if key in self.articles:
+            return None  # a redirect to what was read already
+        self.articles[key] = article
+        return article
+
+    def _branch(self, page: Article) -> None:
+        """A disambiguation page is no source; the articles it leads to are candidates."""
+        self.warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
+        own = {term.stem: term.weight for term in self.keywords.terms}
+        scored = []
+        for place, link in enumerate(page.links):
+            said = keywords(f"{link.text} {link.context}", self.keywords.language)
+            match = sum(own.get(stem, 0.0) for stem in {word.stem for word in said.words})
+            title = fit(link.text or link.path.replace("_", " "), self.keywords)
+            scored.append(
+                (-(match + title.mass * title.covered + 2 * title.qualified), place, link)
+            )
+        scored.sort(key=lambda item: item[:2])
+        for _, _, link in scored[:BRANCHES]:
+            self._read(Candidate(Hit(page.corpus, link.path, link.text), context=link.context))

@@ -1,0 +1,247 @@
+"""One ranked list over all corpora, by the texts themselves, and the gate.
+
+The score adds what information retrieval has long found to tell (BM25F: Robertson, Zaragoza and
+Taylor 2004; proximity: Tao and Zhai 2007): the best window of the text, saturated term frequencies
+over the whole of it, the lead, and the title; each as a share of what the question's words weigh.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infoforge.records import Article
+from infoforge.retrieval.keywords import Keywords
+from infoforge.retrieval.matching import Matcher, Occurrence
+from infoforge.retrieval.titles import TitleFit, fit
+from infoforge.text.words import fold, is_cjk
+
+WINDOW = 500
+"""Characters of the window that is scored; `CJK_WINDOW` for texts in Han characters or kana."""
+CJK_WINDOW = 160
+LEAD = 600
+
+_K1 = 1.2
+_LIST_TITLE = re.compile(
+    r"^(?:list|lists|outline|index|timeline|glossary) of\b|^liste (?:der|des|von)\b|^liste d|"
+    r"^(?:anexo|lista)\b|^list(?:a|e) |列表$|一覧$|^список\b",
+    re.IGNORECASE,
+)
+_BARE_YEAR = re.compile(
+    r"^(?:ad )?\d{1,4}(?: (?:bc|bce|ad|ce))?$|^\d{1,4}年$|^\d{3,4}s$", re.IGNORECASE
+)
+EXPECTED = {
+    "date": re.compile(
+        r"\b1\d{3}\b|\b20\d{2}\b|\d{1,4}年|\bcentury\b|jahrhundert|\bsiglo\b|siècle|век"
+    ),
+    "number": re.compile(
+        r"\d|%|\b(?:two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|dos|tres)\b|[一二三四五六七八九十百千万]"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the rank of an article is made of; shares are of the weight of all terms, 0 to 1.
+
+    Attributes:
+        window: Share that the best window holds.
+        expected: Whether that window holds the kind of thing the question asks for.
+        coverage: Share that the whole text or title holds.
+        frequency: Share by saturated term frequency.
+        lead: Share that the lead holds.
+        title: Share that the title holds.
+        covered: Share of the title's own words that the question holds.
+        exact: The title stands in the question as written.
+        qualified: Share of the title's qualifier that the question holds.
+        foreign: The title has a qualifier that the question has no word of.
+        evidence: Share by the searches that found it.
+        sinks: A list, an outline or a bare year.
+        total: The score.
+    """
+
+    window: float
+    expected: bool
+    coverage: float
+    frequency: float
+    lead: float
+    title: float
+    covered: float
+    exact: bool
+    qualified: float
+    foreign: bool
+    evidence: float
+    sinks: bool
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An article with its scores, and where the question's words stand in its text.
+
+    ``text`` is the sections' texts joined by newlines; ``starts`` are the sections' offsets in it.
+    """
+
+    article: Article
+    scores: Scores
+    text: str
+    starts: tuple[int, ...]
+    occurrences: tuple[Occurrence, ...]
+
+    def section(self, offset: int) -> int:
+        """Index of the section that holds an offset of the text."""
+        return bisect_right(self.starts, offset) - 1
+
+
+WEIGHTS = {
+    "window": 1.0,
+    "expected": 0.08,
+    "coverage": 0.5,
+    "frequency": 0.7,
+    "lead": 0.25,
+    "title": 0.6,
+    "exact": 0.15,
+    "qualified": 0.35,
+    "foreign": -0.12,
+    "evidence": 0.35,
+    "sinks": -0.35,
+}
+"""Weights of the shares; tuned on the committed question sets by tests/eval."""
+
+
+def score(
+    article: Article,
+    keywords: Keywords,
+    evidence: dict[str, float],
+    weights: Sequence[float] | None = None,
+) -> Ranked:
+    """Score one article against a question.
+
+    Args:
+        article: The article as read.
+        keywords: The question's keywords.
+        evidence: What the searches said of it, by stem.
+        weights: Weight of each term; the terms' own when not given.
+
+    Returns:
+        The article with its scores and the places of the question's words.
+    """
+    own = list(weights) if weights is not None else [term.weight or 0.3 for term in keywords.terms]
+    mass = sum(own) or 1.0
+    starts = []
+    offset = 0
+    for section in article.sections:
+        starts.append(offset)
+        offset += len(section.text) + 1
+    text = "\n".join(section.text for section in article.sections)
+    matcher = Matcher(keywords, article.language or keywords.language)
+    folded = fold(text)
+    occurrences = matcher.find(folded)
+    title = fit(article.title, keywords)
+    in_title = {o.term for o in matcher.find(fold(article.title))}
+    size = CJK_WINDOW if is_cjk(text[:2000]) else WINDOW
+    window, at = best_window(occurrences, own, size)
+    counts: dict[int, float] = {}
+    best_share: dict[int, float] = {}
+    lead: dict[int, float] = {}
+    for o in occurrences:
+        counts[o.term] = counts.get(o.term, 0.0) + o.share
+        best_share[o.term] = max(best_share.get(o.term, 0.0), o.share)
+        if o.start < LEAD:
+            lead[o.term] = max(lead.get(o.term, 0.0), o.share)
+    for term in in_title:
+        best_share[term] = 1.0
+    # Long articles hold many words by chance; the square root tempers what length takes away.
+    norm = 0.4 + 0.6 * (max(len(text), 200) / 12_000) ** 0.5
+    pattern = EXPECTED.get(keywords.expects)
+    around = text[max(0, at - 60) : at + size + 60]
+    parts = Scores(
+        window=window / mass,
+        expected=bool(pattern and pattern.search(around)),
+        coverage=sum(own[t] * share for t, share in best_share.items()) / mass,
+        frequency=sum(own[t] * n / (n + _K1 * norm) for t, n in counts.items()) / mass,
+        lead=sum(own[t] * share for t, share in lead.items()) / mass,
+        title=min(1.0, title.mass / mass),
+        covered=title.covered,
+        exact=title.exact,
+        qualified=title.qualified,
+        foreign=title.foreign,
+        evidence=_evidence(keywords, own, evidence) / mass,
+        sinks=_sinks(article, keywords, title),
+    )
+    return Ranked(article, _totalled(parts), text, tuple(starts), tuple(occurrences))
+
+
+def _totalled(parts: Scores) -> Scores:
+    from dataclasses import replace
+
+    return replace(parts, total=round(total(parts, WEIGHTS), 6))
+
+
+def total(parts: Scores, weights: dict[str, float]) -> float:
+    """The score of the parts under the given weights."""
+    return (
+        weights["window"] * parts.window
+        + weights["expected"] * parts.expected
+        + weights["coverage"] * parts.coverage
+        + weights["frequency"] * parts.frequency
+        + weights["lead"] * parts.lead
+        + weights["title"] * parts.title * parts.covered**2
+        + weights["exact"] * parts.exact * parts.covered
+        + weights["qualified"] * parts.qualified * parts.covered
+        + weights["foreign"] * parts.foreign
+        + weights["evidence"] * parts.evidence
+        + weights["sinks"] * parts.sinks
+    )
+
+
+def _evidence(keywords: Keywords, own: Sequence[float], evidence: dict[str, float]) -> float:
+    return sum(
+        weight * (0.4 + 0.6 * evidence[term.stem])
+        for term, weight in zip(keywords.terms, own, strict=True)
+        if term.stem in evidence
+    )
+
+
+def best_window(
+    occurrences: Sequence[Occurrence], weights: Sequence[float], size: int
+) -> tuple[float, int]:
+    """The window that holds the most weight of distinct terms.
+
+    Args:
+        occurrences: By offset.
+        weights: Weight of each term.
+        size: Length of the window in characters.
+
+    Returns:
+        The weight held and the offset where the window starts.
+    """
+    best, best_at = 0.0, 0
+    inside: dict[int, list[float]] = {}
+    held = 0.0
+    left = 0
+    for occurrence in occurrences:
+        shares = inside.setdefault(occurrence.term, [])
+        before = max(shares, default=0.0)
+        shares.append(occurrence.share)
+        held += weights[occurrence.term] * (max(before, occurrence.share) - before)
+        while occurrence.end - occurrences[left].start > size:
+            gone = occurrences[left]
+            rest = inside[gone.term]
+            before = max(rest)
+            rest.remove(gone.share)
+            held -= weights[gone.term] * (before - max(rest, default=0.0))
+            left += 1
+        if held > best + 1e-9:
+            best, best_at = held, occurrences[left].start
+    return best, best_at
+
+
+def _sinks(article: Article, keywords: Keywords, title: TitleFit) -> bool:
+    if title.exact:
+        return False
+    if _BARE_YEAR.search(article.title):
+        return True
+    return bool(_LIST_TITLE.search(article.title)) and not _LIST_TITLE.search(keywords.question)

@@ -1,0 +1,131 @@
+"""Full-text search on an engine that only knows AND: which words to search together, which to let go.
+
+Each search costs up to 0.7 s on a whole Wikipedia, so few are made: the rarest words together, more
+of them while there are plenty of hits, fewer when there are none, and then single words as long as
+there is budget. On a corpus of a few hundred short articles words seldom stand together, and single
+words come first. What a hit is known to hold (the words of the queries that found it) and at which
+rank it came is its evidence; reading decides later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from infoforge.corpus.base import Corpus, Deadline
+from infoforge.records import Hit
+from infoforge.retrieval.keywords import Term
+
+SMALL_CORPUS = 150
+"""Articles up to which single words are searched first."""
+
+HITS = 10
+"""Hits asked for per search: kiwix-serve reads each hit's article to make a snippet."""
+
+TOGETHER = 3
+PLENTY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request for candidates, for `explain` and the benchmarks; ``seconds`` is its wall time."""
+
+    corpus: str
+    kind: str
+    query: str
+    total: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Candidate:
+    """An entry that may become a source, with why it is one.
+
+    Attributes:
+        hit: The entry.
+        evidence: For each stem it is known to hold, 1 for the first rank, less further down.
+        suggested: The title index found it.
+        context: The line of a disambiguation page that led here.
+    """
+
+    hit: Hit
+    evidence: dict[str, float] = field(default_factory=dict)
+    suggested: bool = False
+    context: str = ""
+
+
+class FullText:
+    """The searches of one question in one corpus.
+
+    Args:
+        corpus: The corpus.
+        terms: The question's terms, rarest first.
+        deadline: The deadline of the whole search.
+        budget: Most searches to make; one or two more when nothing was found at all.
+    """
+
+    def __init__(
+        self, corpus: Corpus, terms: Sequence[Term], deadline: Deadline, budget: int = 4
+    ) -> None:
+        self.corpus = corpus
+        self.terms = list(terms)
+        self.deadline = deadline
+        self.budget = budget
+        self.steps: list[Step] = []
+        self.candidates: dict[str, Candidate] = {}
+        self.absent: set[str] = set()
+        self._asked: set[frozenset[str]] = set()
+
+    def run(self) -> None:
+        """Make the searches; candidates gather as they go, so a deadline loses nothing."""
+        if not self.terms:
+            return
+        if 0 < self.corpus.describe().articles <= SMALL_CORPUS:
+            self._singles()
+            return
+        self._together()
+        self._singles()
+
+    def _together(self) -> None:
+        terms = self.terms
+        first = min(TOGETHER, len(terms))
+        total = self._ask(terms[:first])
+        if total > PLENTY and len(terms) > first:
+            if not self._ask(terms[: first + 2]) and len(terms) > first + 1:
+                self._ask(terms[: first + 1])
+        elif not total and first > 1:
+            if self._ask(terms[:1]):
+                if first > 2:
+                    self._ask(terms[:2])
+            elif len(terms) > 2:
+                self._ask(terms[1:3])
+
+    def _singles(self) -> None:
+        for term in self.terms:
+            spent = len(self.steps) - self.budget
+            if spent >= 2 or (spent >= 0 and self.candidates):
+                return
+            self._ask([term])
+
+    def _ask(self, terms: Sequence[Term]) -> int:
+        key = frozenset(term.stem for term in terms)
+        if key in self._asked:
+            return 0
+        self._asked.add(key)
+        query = " ".join(term.text for term in terms)
+        started = time.perf_counter()
+        found = self.corpus.search(query, HITS, self.deadline)
+        self.steps.append(
+            Step(self.corpus.name, "fulltext", query, found.total, time.perf_counter() - started)
+        )
+        for rank, hit in enumerate(found.hits):
+            candidate = self.candidates.setdefault(hit.path, Candidate(hit))
+            for stem in key:
+                value = 1.0 / (1.0 + 0.1 * rank)
+                candidate.evidence[stem] = max(candidate.evidence.get(stem, 0.0), value)
+        if not found.hits:
+            if len(key) == 1:
+                self.absent |= key
+            return 0
+        return max(found.total, len(found.hits))

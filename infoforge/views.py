@@ -1,0 +1,76 @@
+"""What the pipeline's results look like as plain data: the ``data`` of the JSON envelope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from infoforge.ask import Answer, Searched
+    from infoforge.records import Source
+
+
+def citation(source: Source) -> dict[str, Any]:
+    """A source as a reader is shown it: everything but its text."""
+    return {
+        "number": source.number,
+        "title": source.title,
+        "url": source.url,
+        "corpus": source.corpus,
+        "path": source.path,
+        "date": source.date,
+        "language": source.language,
+        "score": source.score,
+    }
+
+
+def _seconds(seconds: dict[str, float]) -> dict[str, float]:
+    return {stage: round(value, 4) for stage, value in seconds.items()}
+
+
+def searched(result: Searched) -> dict[str, Any]:
+    """What was found: ``data`` of ``search`` and of an ``ask`` that no endpoint answered."""
+    return {
+        "question": result.question,
+        "language": result.found.keywords.language,
+        "keywords": [term.text for term in result.found.keywords.terms],
+        "results": [citation(source) for source in result.sources],
+        "partial": result.found.partial,
+        "searches": sum(step.kind == "fulltext" for step in result.found.steps),
+        "seconds": _seconds(result.seconds),
+    }
+
+
+def passages(result: Searched) -> dict[str, Any]:
+    """The numbered sources with their texts: ``data`` of ``passages``."""
+    view = searched(result)
+    del view["results"]
+    view["sources"] = [citation(source) | {"text": source.text} for source in result.sources]
+    view["characters"] = sum(len(source.text) for source in result.sources)
+    return view
+
+
+def answer(result: Answer) -> dict[str, Any]:
+    """An answer: ``data`` of ``ask``."""
+    completion, verdict = result.completion, result.verdict
+    return {
+        "question": result.question,
+        "language": result.searched.found.keywords.language,
+        "answer": result.text,
+        "grounded": verdict.grounded,
+        "endpoint": {
+            "name": completion.endpoint,
+            "kind": completion.kind,
+            "model": completion.model,
+        },
+        "truncated": completion.truncated,
+        "citations": [citation(source) for source in result.cited],
+        "also_read": [citation(source) for source in result.also_read],
+        "unsupported": list(verdict.unsupported),
+        "removed_citations": list(verdict.unknown),
+        "partial": result.searched.found.partial,
+        "usage": {
+            "prompt_tokens": completion.usage.prompt_tokens,
+            "completion_tokens": completion.usage.completion_tokens,
+        },
+        "seconds": _seconds(result.seconds),
+    }
