@@ -33,6 +33,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -95,8 +96,7 @@ class Mirror:
         class Handler(_Handler):
             mirror = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.catalog = f"{self.url}/catalog/v2/entries"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -222,6 +222,15 @@ class Mirror:
     def tried(self, since: int = 0) -> list[str]:
         """Paths of the GET requests for ZIM files, in order."""
         return [a.path for a in self.asked[since:] if a.path.endswith(".zim") and a.method == "GET"]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away (killed, content, or fed up) is no news."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
