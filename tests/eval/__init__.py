@@ -1,0 +1,1 @@
+"""Retrieval measured: question sets, generated corpora, and the run that prints them."""
