@@ -16,33 +16,35 @@ from typing import Any
 
 from infoforge.text.words import DATA, fold, listed_zipf, stem
 
+# Onsets, nuclei, codas, endings.
 SYLLABLES = {
     "en": (
-        "bl br cl cr dr fl fr gl gr k kl kr l m n p pl pr qu sk sl sn sp str t tr thr v vr w z "
-        "b d f g h j".split(),
-        "a e i o u oo ea ai ou".split(),
-        "b ck d ff g l ll m mp n nd nk nt p r rn rst sk sp ss st t th x zz".split(),
-        "el er ist ick ow ish ander ington oft ume ax iver".split(),
+        "bl br cl cr dr fl fr gl gr k kl kr l m n p pl pr qu sk sl sn sp str t tr thr v vr w z b d f g h j",
+        "a e i o u oo ea ai ou",
+        "b ck d ff g l ll m mp n nd nk nt p r rn rst sk sp ss st t th x zz",
+        "el er ist ick ow ish ander ington oft ume ax iver",
     ),
     "de": (
-        "b br d dr f fl g gl gr h k kl kn kr l m n p pf r sch schl schm schr schw sp st str t tr w "
-        "z zw".split(),
-        "a e i o u ä ö ü ei au ie".split(),
-        "b ch ck d f g l ll lt m mm n nd ng nk r rk rst s ss t tz x".split(),
-        "el er ing ich ow itz enau ast ume and olf ert".split(),
+        "b br d dr f fl g gl gr h k kl kn kr l m n p pf r sch schl schm schr schw sp st str t tr w z zw",
+        "a e i o u ä ö ü ei au ie",
+        "b ch ck d f g l ll lt m mm n nd ng nk r rk rst s ss t tz x",
+        "el er ing ich ow itz enau ast ume and olf ert",
     ),
     "es": (
-        "b br c cr d dr f fl g gr j l ll m n p pl pr qu r s t tr v z ch".split(),
-        "a e i o u ia ue io".split(),
-        "l n r s z d nt rr st rm lb".split(),
-        "o a ez ón illo anda ero ucho ita ando ura al".split(),
+        "b br c cr d dr f fl g gr j l ll m n p pl pr qu r s t tr v z ch",
+        "a e i o u ia ue io",
+        "l n r s z d nt rr st rm lb",
+        "o a ez ón illo anda ero ucho ita ando ura al",
     ),
 }
-TRANSLITERATED = "阿巴贝布查达德蒂多厄法菲弗戈格古哈赫胡基卡科克库拉莱雷里利林伦洛鲁马梅米莫穆纳内尼诺努帕佩皮普奇热萨塞森沙舍斯苏索塔泰特图托瓦韦维沃乌夏谢辛雅耶伊尤泽扎兹祖"
+TRANSLITERATED = (
+    "阿巴贝布查达德蒂多厄法菲弗戈格古哈赫胡基卡科克库拉莱雷里利林伦洛鲁马梅米莫穆纳内尼诺努帕佩"
+    "皮普奇热萨塞森沙舍斯苏索塔泰特图托瓦韦维沃乌夏谢辛雅耶伊尤泽扎兹祖"
+)
 GIVEN = {
-    "en": "Robert Margaret Thomas Alice George Helen Edward Ruth Walter Clara".split(),
-    "de": "Karl Johanna Friedrich Elisabeth Otto Hedwig Georg Anna Wilhelm Klara".split(),
-    "es": "Carlos Isabel Miguel Teresa Rafael Carmen Andrés Lucía Diego Elena".split(),
+    "en": "Robert Margaret Thomas Alice George Helen Edward Ruth Walter Clara",
+    "de": "Karl Johanna Friedrich Elisabeth Otto Hedwig Georg Anna Wilhelm Klara",
+    "es": "Carlos Isabel Miguel Teresa Rafael Carmen Andrés Lucía Diego Elena",
 }
 
 # {w} an invented word, {n} an invented name, {p} a person, {g} letters thrown together, {y} a year.
@@ -252,7 +254,7 @@ class _Inventor:
                 return word
 
     def _pronounceable(self) -> str:
-        onsets, nuclei, codas, endings = SYLLABLES[self.language]
+        onsets, nuclei, codas, endings = (part.split() for part in SYLLABLES[self.language])
         pick = self.chance.choice
         word = pick(onsets) + pick(nuclei)
         if self.chance.random() < 0.5:
@@ -268,7 +270,8 @@ class _Inventor:
     def _transliterated(self) -> str:
         return "".join(self.chance.sample(TRANSLITERATED, self.chance.randint(3, 5)))
 
-    def fill(self, slot: str) -> str:
+    def fill(self, match: re.Match[str]) -> str:
+        slot = match[1]
         if slot == "y":
             return str(self.chance.randint(1700, 1990))
         if slot == "g":
@@ -284,7 +287,7 @@ class _Inventor:
             return name
         # Half of the people have an ordinary given name.
         if self.chance.random() < 0.5:
-            return f"{self.chance.choice(GIVEN[self.language])} {name}"
+            return f"{self.chance.choice(GIVEN[self.language].split())} {name}"
         return f"{self.unknown(self._pronounceable).capitalize()} {name}"
 
 
@@ -310,7 +313,7 @@ def questions(
     made = []
     for number, template in enumerate(order[:count]):
         inventor = _Inventor(language, chance, zim)
-        question = re.sub(r"\{(\w)\}", lambda m: inventor.fill(m[1]), template)
+        question = re.sub(r"\{(\w)\}", inventor.fill, template)
         made.append(
             {
                 "id": f"nonsense-{language}-{seed}-{number}",
