@@ -41,17 +41,16 @@ def _config(case: Case) -> Iterable[Step]:
 
 
 def _config_checks(case: Case) -> Iterator[Check]:
-    from infoforge.config.check import check
+    from infoforge.config.check import check_keys, check_values
 
-    heard: list[Notice] = []
-    # Folders, addresses and keys are looked at where they are used, further on.
-    elsewhere = {"folder", "url", "api_key_env", "api_key_file"}
-    found = [p for p in check(case.settings, heard.append) if p.path[-1] not in elsewhere]
+    found = list(check_values(case.settings))
     for problem in found:
         yield Check("config", FAIL, f"{problem.key}: {problem.message}", problem.hint)
+    heard: list[Notice] = []
+    # A key that cannot be read is told of with its endpoint; one that others can read, here.
+    list(check_keys(case.settings, heard.append))
     for notice in heard:
-        if notice.code != "no_endpoint":
-            yield Check("config", WARN, notice.message, "infoforge config check")
+        yield Check("config", WARN, notice.message, "infoforge config check")
     if not found:
         path = case.settings.path
         yield Check("config", PASS, str(path) if path else "no file: built-in defaults")
@@ -62,12 +61,11 @@ def _folder(case: Case) -> Iterable[Step]:
 
 
 def _folder_checks(case: Case) -> Iterator[Check]:
-    from infoforge.config.check import check
+    from infoforge.config.check import check_folder
 
     settings = case.settings
     folder = settings.zims.folder
-    ignored: list[Notice] = []
-    found = [p for p in check(settings, ignored.append) if p.path == ("zims", "folder")]
+    found = list(check_folder(settings))
     for problem in found:
         yield Check("folder", FAIL, problem.message, problem.hint)
     if found:

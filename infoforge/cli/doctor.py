@@ -57,6 +57,7 @@ def doctor(
         checks.append(Check("config", FAIL, error.message, error.hint))
         if not as_json:
             _print(checks[0])
+            write(sys.stdout, "doctor: 1 check(s) failed\n")
         raise ConfigError(error.message, error.hint, data=_data(checks)) from error
     for check in examine(Case(settings, timeout), only):
         checks.append(check)

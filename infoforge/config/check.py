@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from infoforge.config.document import KeyPath
@@ -29,11 +30,14 @@ def check(
     Returns:
         The problems, in the order of the file's sections.
     """
-    found = list(_folder(settings))
+    kiwix = settings.kiwix
+    found = list(check_folder(settings))
     path: KeyPath = ("kiwix", "url")
-    found += _refusal(path, lambda: check_private(*_kiwix(settings)))
+    found += _refusal(path, lambda: check_private(kiwix.url, kiwix.allow_public, "kiwix.url"))
     for number, endpoint in enumerate(settings.endpoints):
-        found += _endpoint(endpoint, ("endpoints", number), warn, environ)
+        found += _address(endpoint, ("endpoints", number))
+    found += check_keys(settings, warn, environ)
+    found += check_values(settings)
     if not settings.endpoints:
         warn(
             Notice(
@@ -53,11 +57,8 @@ def zim_files(zims: ZimSettings) -> list[Path]:
         return []
 
 
-def _kiwix(settings: Settings) -> tuple[str, bool, str]:
-    return settings.kiwix.url, settings.kiwix.allow_public, "kiwix.url"
-
-
-def _folder(settings: Settings) -> Iterator[Problem]:
+def check_folder(settings: Settings) -> Iterator[Problem]:
+    """Is the ZIM folder there, readable, and not empty?"""
     folder = settings.zims.folder
     key: KeyPath = ("zims", "folder")
     if not folder.exists():
@@ -74,22 +75,35 @@ def _folder(settings: Settings) -> Iterator[Problem]:
         )
 
 
-def _endpoint(
-    endpoint: EndpointSettings, path: KeyPath, warn: Warn, environ: Mapping[str, str]
+def check_keys(
+    settings: Settings, warn: Warn, environ: Mapping[str, str] = os.environ
 ) -> Iterator[Problem]:
+    """Can every API key be read, and by its owner alone?"""
+    for number, endpoint in enumerate(settings.endpoints):
+        key = "api_key_env" if endpoint.api_key_env else "api_key_file"
+        yield from _refusal(
+            ("endpoints", number, key),
+            partial(api_key, endpoint, warn, environ),
+        )
+
+
+def check_values(settings: Settings) -> Iterator[Problem]:
+    """Values that are right each for itself and do not go together."""
+    for number, endpoint in enumerate(settings.endpoints):
+        if endpoint.max_tokens >= endpoint.context_tokens:
+            yield Problem(
+                ("endpoints", number, "max_tokens"),
+                f"{endpoint.max_tokens} leaves no room for articles in a context of"
+                f" {endpoint.context_tokens} tokens",
+                "max_tokens is part of context_tokens: lower the one or raise the other",
+            )
+
+
+def _address(endpoint: EndpointSettings, path: KeyPath) -> Iterator[Problem]:
     what = f"endpoint {endpoint.name}"
     yield from _refusal(
         (*path, "url"), lambda: check_private(endpoint.url, endpoint.allow_public, what)
     )
-    key = "api_key_env" if endpoint.api_key_env else "api_key_file"
-    yield from _refusal((*path, key), lambda: api_key(endpoint, warn, environ))
-    if endpoint.max_tokens >= endpoint.context_tokens:
-        yield Problem(
-            (*path, "max_tokens"),
-            f"{endpoint.max_tokens} leaves no room for articles in a context of"
-            f" {endpoint.context_tokens} tokens",
-            "max_tokens is part of context_tokens: lower the one or raise the other",
-        )
 
 
 def _refusal(path: KeyPath, act: Callable[[], object]) -> Iterator[Problem]:

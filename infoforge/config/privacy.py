@@ -166,10 +166,7 @@ def private_session(allow_public: bool, what: str) -> requests.Session:
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
     def checked(sock: socket.socket, host: str) -> socket.socket:
-        peer = sock.getpeername()[0]
-        if not allow_public and not is_private(peer):
-            sock.close()
-            raise _refusal(what, host, peer)
+        check_peer(sock, allow_public, what, host)
         return sock
 
     class Plain(HTTPConnection):
@@ -196,6 +193,24 @@ def private_session(allow_public: bool, what: str) -> requests.Session:
     session.mount("http://", Adapter())
     session.mount("https://", Adapter())
     return session
+
+
+def check_peer(sock: socket.socket, allow_public: bool, what: str, host: str) -> None:
+    """Refuse a connection that stands, before anything is sent over it; it is closed then.
+
+    Args:
+        sock: A connected socket.
+        allow_public: Public addresses are allowed.
+        what: Whose connection it is, for the message.
+        host: The host that was asked for, for the message.
+
+    Raises:
+        ConfigError: The other end has a public address and that is not allowed.
+    """
+    peer = str(sock.getpeername()[0])
+    if not allow_public and not is_private(peer):
+        sock.close()
+        raise _refusal(what, host, peer)
 
 
 def _refusal(what: str, host: str, address: str) -> ConfigError:

@@ -73,8 +73,9 @@ class EndpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Retrieval: number of sources, their characters together, seconds for the whole search, and
-    the language of questions (empty: detect).
+    """Retrieval: how many sources, of how many characters together, within how many seconds.
+
+    ``language`` is that of the questions; empty: detect.
     """
 
     sources: int = 5
