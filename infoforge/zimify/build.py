@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import html
 import os
 from collections import Counter
 from pathlib import Path
@@ -22,16 +23,19 @@ from infoforge.zimify.model import (
     Progress,
     Rendered,
     Report,
+    SourceFile,
     Warn,
 )
-from infoforge.zimify.names import clip, mimetype_of
-from infoforge.zimify.page import STYLE, STYLE_PATH, Frame
+from infoforge.zimify.names import address, clip, mimetype_of
+from infoforge.zimify.page import STYLE, STYLE_PATH, Frame, wrap
 from infoforge.zimify.pool import Pool, workers_for
 from infoforge.zimify.readers import PART_BYTES
 from infoforge.zimify.shelf import KEPT_BESIDE, Shelf
 from infoforge.zimify.walk import walk
 from infoforge.zimify.writer import ZimWriter
 
+IN_MEMORY = 8 << 20
+"""Attachments above this are streamed by libzim."""
 TITLE_LIMIT = 30
 DESCRIPTION_LIMIT = 80
 """Characters that the ZIM format allows."""
@@ -139,7 +143,7 @@ class _Build:
         self.language, self.shelf, self.warn, self.progress = language, shelf, warn, progress
         self.links = LinkCount()
         self.unreadable: list[tuple[str, str]] = []
-        self.originals: dict[int, list[Document]] = {}
+        self.large: dict[int, list[SourceFile]] = {}
         self.done = 0
         self.title = options.title or clip(folder.resolve().name or "Documents", TITLE_LIMIT)
         self.name = options.name or _name(folder.resolve().name)
@@ -220,14 +224,18 @@ class _Build:
 
     def _give_up(self, writer: ZimWriter, document: Document, reason: str) -> None:
         """Name an unreadable document; links to it still have to lead somewhere."""
-        from infoforge.zimify.page import wrap
-
         rel = document.file.rel
         self.unreadable.append((rel, reason))
         self.warn(Notice("zimify_unreadable", f"skipping {rel}: {reason}"))
+        kept = document.path != rel
         body = "<p>This document could not be converted.</p>"
+        if kept:
+            link = html.escape(rel, quote=False)
+            body += f'\n<p><a href="{address(rel, document.path)}">{link}</a></p>'
         page = wrap(self.frame, document.path, document.title, body, source=rel)
         writer.page(Page(document.path, document.title, page, indexed=False))
+        if kept and document.file.kind not in KEPT_BESIDE:
+            self._keep(writer, document)
 
     def _add(self, writer: ZimWriter, item: Page | Attachment) -> None:
         if item.path in writer.paths:
@@ -256,40 +264,37 @@ class _Build:
                 self.warn(Notice("zimify_unreadable", f"cut short {document.file.rel}: {error}"))
 
     def _keep(self, writer: ZimWriter, document: Document) -> None:
-        """An attachment; of several with the same bytes one is stored, the others lead to it."""
+        """Add a file as it is."""
         file = document.file
-        try:
-            with open(file.real, "rb") as stream:  # noqa: PTH123
-                start = stream.read(1)
-        except OSError as error:
-            self.unreadable.append((file.rel, error.strerror or str(error)))
-            self.warn(Notice("zimify_unreadable", f"skipping {file.rel}: {error.strerror}"))
-            return
         mimetype = mimetype_of(file.rel)
         if mimetype in ("text/html", "application/xhtml+xml"):
             # Kept as a file, so its links were not looked at: no article then.
             mimetype = "text/plain"
-        if not start:
-            # An entry without content is a fault in a ZIM; a blank line is the least that is none.
-            writer.attachment(Attachment(file.rel, mimetype, f"\n{file.rel}\n".encode()))
-            return
-        same = self._same(document)
-        if same is not None and mimetype != "text/css":
-            writer.redirect(file.rel, "", same.file.rel, front=False)
-            return
-        if same is not None or _surrogates(file.real):
+        try:
+            if file.size > IN_MEMORY and not _surrogates(file.real):
+                self._keep_large(writer, document, mimetype)
+                return
             body = Path(file.real).read_bytes()
-            body += f"\n/* {file.rel} */\n".encode("utf-8", "replace") if same is not None else b""
-            writer.attachment(Attachment(file.rel, mimetype, body))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.unreadable.append((file.rel, reason))
+            self.warn(Notice("zimify_unreadable", f"skipping {file.rel}: {reason}"))
             return
-        self.originals.setdefault(file.size, []).append(document)
-        writer.attachment(Attachment(file.rel, mimetype, real=file.real))
+        # An entry without content is a fault in a ZIM; a line with its name is the least there is.
+        writer.attachment(Attachment(file.rel, mimetype, body or f"{file.rel}\n".encode()))
 
-    def _same(self, document: Document) -> Document | None:
-        for other in self.originals.get(document.file.size, ()):
-            if _digest(other.file.real) == _digest(document.file.real):
-                return other
-        return None
+    def _keep_large(self, writer: ZimWriter, document: Document, mimetype: str) -> None:
+        """Add a large file, streamed by libzim, unless another of the same bytes is there."""
+        file = document.file
+        digest = b""
+        for other in self.large.setdefault(file.size, []):
+            digest = digest or _digest(file.real)
+            if _digest(other.real) == digest:
+                writer.redirect(file.rel, "", other.rel, front=False)
+                return
+        with open(file.real, "rb"):  # noqa: PTH123  (what cannot be opened must fail here)
+            writer.attachment(Attachment(file.rel, mimetype, real=file.real))
+        self.large[file.size].append(file)
 
     def _frame_pages(self, writer: ZimWriter) -> None:
         for page in front.listings(self.shelf, self.frame, self.title):

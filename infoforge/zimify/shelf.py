@@ -104,9 +104,9 @@ class Shelf:
         if path.startswith("file://"):
             inside = self._inside(unquote(path[7:]))
             return Target(inside, fragment) if inside is not None else None
+        bare = path.partition("?")[0]
         if not path:
             return Target(self.by_rel[rel].path, fragment) if rel in self.by_rel else None
-        bare = path.partition("?")[0]
         for candidate in dict.fromkeys((path, unquote(path), bare, unquote(bare))):
             joined = join(candidate, rel)
             if joined is None:
@@ -122,6 +122,12 @@ class Shelf:
                 if found is not None:
                     return Target(found, fragment)
                 folder = posixpath.dirname(folder)
+        # People forget to encode: the hash may belong to the name.
+        for candidate in (url, unquote(url)) if fragment else ():
+            joined = join(candidate, rel)
+            found = self._at(joined) if joined else None
+            if found is not None:
+                return Target(found)
         return None
 
     def _inside(self, path: str) -> str | None:

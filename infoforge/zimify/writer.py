@@ -41,6 +41,7 @@ class ZimWriter:
         self.articles = 0
         self.redirects = 0
         self._seen: set[bytes] = set()
+        self._bodies: dict[bytes, str] = {}
         self._language = language
         self._main = main
         self._threads = threads
@@ -118,14 +119,23 @@ class ZimWriter:
         self._add(page.path, page.title, "text/html", body, front=page.indexed, index=page.indexed)
 
     def attachment(self, attachment: Attachment) -> None:
-        """Add any other entry."""
+        """Add any other entry; of several with the same bytes one is stored, the others lead to it.
+
+        A style sheet is told apart by a comment instead: the addresses in it are relative to it.
+        """
+        path, mimetype, body = attachment.path, attachment.mimetype, attachment.body
         if attachment.real:
-            self._add(
-                attachment.path, "", attachment.mimetype, attachment.real, front=False, index=False
-            )
+            self._add(path, "", mimetype, attachment.real, front=False, index=False)
+            return
+        digest = hashlib.blake2b(body, digest_size=12).digest()
+        same = self._bodies.setdefault(digest, path)
+        if same == path:
+            self._add(path, "", mimetype, body, front=False, index=False)
+        elif mimetype == "text/css":
+            body += f"\n/* {path.replace('*/', '')} */\n".encode("utf-8", "replace")
+            self._add(path, "", mimetype, body, front=False, index=False)
         else:
-            body = attachment.body
-            self._add(attachment.path, "", attachment.mimetype, body, front=False, index=False)
+            self.redirect(path, "", same, front=False)
 
     def redirect(self, path: str, title: str, target: str, *, front: bool) -> None:
         """Add a redirect; with ``front`` its title is found by title search."""

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from infoforge.zimify.archive import member, open_archive
 from infoforge.zimify.encoding import declared_in, decode
-from infoforge.zimify.heads import html_head
+from infoforge.zimify.heads import html_head, plain
 from infoforge.zimify.links import rewrite
 from infoforge.zimify.model import Attachment, Document, Page, Rendered, UnreadableError
 from infoforge.zimify.names import address, mimetype_of
@@ -23,6 +23,7 @@ from infoforge.zimify.shelf import Shelf, Target, join
 _CONTAINER = "META-INF/container.xml"
 _HTML_TYPES = ("application/xhtml+xml", "text/html")
 _KEPT = ("image/", "text/css", "font/", "application/font", "application/vnd.ms-opentype", "audio/")
+_HEADING = re.compile(r"<h[1-3][^>]*>(.{0,1000}?)</h[1-3]", re.IGNORECASE | re.DOTALL)
 _EMPTY = re.compile(
     r"<(a|b|cite|code|div|em|h[1-6]|i|iframe|li|p|script|section|span|strong|sub|sup|td|th|title)"
     r"(\s[^<>]*)?/>"
@@ -107,11 +108,19 @@ def _chapter(
 
     path = places[name]
     text = rewrite(text, path, f"{document.file.rel}/{name}", resolve, rendered.links)
-    own = html_head(text[:65536]).title
-    title = own if own and own != book.title else f"{book.title}, part {number}"
-    if own and own != book.title:
-        title = f"{own} ({book.title})"
+    title = f"{_heading(text, name, book) or f'part {number}'} ({book.title})"
     return Page(path, title, text.encode("utf-8", "replace"))
+
+
+def _heading(text: str, name: str, book: _Book) -> str:
+    """What a chapter calls itself, when that is more than the name of the book or of its file."""
+    base = posixpath.basename(name)
+    useless = ("", book.title, base, posixpath.splitext(base)[0])
+    title = html_head(text[:65536]).title
+    if title not in useless:
+        return title
+    found = (plain(match.group(1)) for match in _HEADING.finditer(text[:65536]))
+    return next((heading for heading in found if heading not in useless), "")
 
 
 def _locked(archive: zipfile.ZipFile) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.links import rewrite
 from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
-from infoforge.zimify.page import Frame
+from infoforge.zimify.page import Frame, wrap
 from infoforge.zimify.shelf import Shelf
 
 LARGEST = 64 << 20
@@ -23,10 +23,12 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     if document.file.size > LARGEST:
         raise UnreadableError(f"HTML of more than {LARGEST >> 20} MiB")
     data = Path(document.file.real).read_bytes()
-    if not data.strip():
-        raise UnreadableError("empty")
     rendered = Rendered()
     rel = document.file.rel
+    if not data.strip():
+        page = wrap(frame, document.path, document.title, "<p>(empty)</p>", source=rel)
+        rendered.items.append(Page(document.path, document.title, page))
+        return rendered
     text = in_utf8(decode(data, declared_in(data)), ascii_only=data.isascii())
     text = rewrite(text, document.path, rel, lambda url: shelf.link(url, rel), rendered.links)
     rendered.items.append(Page(document.path, document.title, text.encode("utf-8", "replace")))
