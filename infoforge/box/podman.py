@@ -16,6 +16,9 @@ from infoforge.contract import CheckFailed
 UNIT_VARIABLE = "INFOFORGE_UNIT"
 """Set by the systemd unit for its own processes."""
 
+_LONGEST = 500
+"""Characters of a complaint that are told."""
+
 _REMEDIES = (
     # pattern in Podman's complaint, what to do
     (
@@ -192,10 +195,12 @@ class Podman:
 
 
 def complaint(reply: Reply) -> str:
-    """The last telling line of what Podman wrote on standard error."""
+    """What Podman wrote on standard error about its failure, on one line."""
     lines = [line.strip() for line in reply.err.splitlines() if line.strip()]
-    telling = [line for line in lines if line.startswith("Error")] or lines
-    return telling[-1].removeprefix("Error: ") if telling else "it said nothing"
+    starts = [i for i, line in enumerate(lines) if line.startswith("Error")]
+    # The reason can stand on the lines after the one that says "Error:" (pasta's does).
+    telling = " ".join(lines[starts[-1] :] if starts else lines[-1:])
+    return telling.removeprefix("Error: ")[:_LONGEST] or "it said nothing"
 
 
 def _text(data: bytes | None) -> str:
