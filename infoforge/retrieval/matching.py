@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infoforge.retrieval.keywords import Keywords, Term
-from infoforge.text.words import STEMMERS, stem
-
-COMPOUNDING = frozenset(("de", "nl", "sv", "da", "no", "fi", "hu", "is"))
-"""Languages that write compounds as one word, so that a word may stand inside another."""
+from infoforge.text.words import COMPOUNDING, STEMMERS, stem
 
 _COMPOUND_SHARE = 0.6
 _MIN_COMPOUND = 5

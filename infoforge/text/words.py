@@ -12,8 +12,14 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from infoforge.text import bloom
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "words"
+
+COMPOUNDING = frozenset(("de", "nl", "sv", "da", "no", "fi", "hu", "is"))
+"""Languages that write compounds as one word, so that a word may stand inside another."""
 
 UNKNOWN_ZIPF = 1.8
 """Zipf value of a word that its language's list does not hold: rarer than any listed word."""
@@ -89,9 +95,9 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-@lru_cache(maxsize=8)
-def _frequencies(language: str) -> mmap.mmap | None:
-    path = DATA / f"{language}.freq"
+@lru_cache(maxsize=16)
+def _mapped(name: str) -> mmap.mmap | None:
+    path = DATA / name
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -110,7 +116,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 def has_list(language: str) -> bool:
     """Whether the package knows how common the words of this language are."""
-    return _frequencies(language) is not None
+    return _mapped(f"{language}.freq") is not None
 
 
 @lru_cache(maxsize=65536)
@@ -124,7 +130,7 @@ def listed_zipf(word: str, language: str) -> float | None:
     Returns:
         About 1.5 (rare) to 7.7 ("the"), or ``None`` for a word or language without entry.
     """
-    table = _frequencies(language)
+    table = _mapped(f"{language}.freq")
     if table is None:
         return None
     key = unicodedata.normalize("NFC", word).encode("utf-8", "surrogatepass")
@@ -150,7 +156,7 @@ def zipf(word: str, language: str) -> float:
 
 
 @lru_cache(maxsize=8)
-def _stemmer(language: str) -> object | None:
+def _stemmer(language: str) -> Any:  # noqa: ANN401 - a C extension without types
     name = STEMMERS.get(language)
     if name is None:
         return None
@@ -165,7 +171,7 @@ def stem(word: str, language: str) -> str:
     stemmer = _stemmer(language)
     if stemmer is None:
         return fold(word)
-    return fold(stemmer.stemWord(word))  # type: ignore[attr-defined]
+    return fold(stemmer.stemWord(word))
 
 
 def _strip_affixes(word: str, language: str) -> str:
@@ -208,6 +214,41 @@ def is_cjk(text: str) -> bool:
 
 def _has_kana(text: str) -> bool:
     return re.search("[\u3040-\u30ff]", text) is not None
+
+
+_LINKS = ("", "s", "es", "n", "en", "er", "e")
+_PART = 4
+
+
+def exists(word: str, language: str) -> bool:
+    """Whether a word is known to exist in a language, listed or not, or is made of listed words.
+
+    Args:
+        word: Lower-case word.
+        language: ISO 639-1 code; of a language without list nothing is known, so any word may exist.
+    """
+    if not has_list(language):
+        return True
+    if listed_zipf(word, language) is not None:
+        return True
+    table = _mapped(f"{language}.known")
+    if table is not None and bloom.holds(memoryview(table), word):
+        return True
+    return language in COMPOUNDING and _is_compound(word, language)
+
+
+def _is_compound(word: str, language: str) -> bool:
+    """Whether a word is two listed words, with one of the letters that German and its kin put between."""
+    for cut in range(_PART, len(word) - _PART + 1):
+        tail = word[cut:]
+        if listed_zipf(tail, language) is None:
+            continue
+        for link in _LINKS:
+            head = word[:cut].removesuffix(link) if link else word[:cut]
+            if len(head) >= _PART and (not link or word[:cut].endswith(link)):
+                if listed_zipf(head, language) is not None:
+                    return True
+    return False
 
 
 _LONGEST = 8  # characters; longer dictionary words are rare and are found as their parts
