@@ -316,7 +316,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not body:
             return
         if fault in {"cut", "stall"}:
-            part = part[: len(part) // 2]
+            part = part[: len(part) - len(part) // 2]
         self._stream(part, asked, chunked=fault == "chunked")
         if fault == "stall":
             mirror.closing.wait()
