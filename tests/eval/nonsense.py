@@ -19,13 +19,15 @@ from infoforge.text.words import DATA, fold, listed_zipf, stem
 # Onsets, nuclei, codas, endings.
 SYLLABLES = {
     "en": (
-        "bl br cl cr dr fl fr gl gr k kl kr l m n p pl pr qu sk sl sn sp str t tr thr v vr w z b d f g h j",
+        "bl br cl cr dr fl fr gl gr k kl kr l m n p pl pr qu sk sl sn sp str t tr thr v vr w z "
+        "b d f g h j",
         "a e i o u oo ea ai ou",
         "b ck d ff g l ll m mp n nd nk nt p r rn rst sk sp ss st t th x zz",
         "el er ist ick ow ish ander ington oft ume ax iver",
     ),
     "de": (
-        "b br d dr f fl g gl gr h k kl kn kr l m n p pf r sch schl schm schr schw sp st str t tr w z zw",
+        "b br d dr f fl g gl gr h k kl kn kr l m n p pf r sch schl schm schr schw sp st str t tr w "
+        "z zw",
         "a e i o u ä ö ü ei au ie",
         "b ch ck d f g l ll lt m mm n nd ng nk r rk rst s ss t tz x",
         "el er ing ich ow itz enau ast ume and olf ert",
