@@ -116,4 +116,4 @@ class Progress:
         del data["kind"]
         if event.kind in _WORK:
             data["speed"] = round(self._speed())
-        print(json.dumps(data, ensure_ascii=False), file=sys.stderr, flush=True)
+        print(json.dumps(data), file=sys.stderr, flush=True)

@@ -21,6 +21,8 @@ _MAGIC = 0x044D495A
 _MD5 = 16
 _SAMPLES = 64
 _CONTENTS = 8
+# libzim gives an item as a whole: a film would be two gigabytes in memory.
+_LARGEST_CONTENT = 8 * MIB
 _READ = 4 * MIB
 
 
@@ -128,8 +130,9 @@ def _sample(path: Path, header: Header) -> None:
         for index in chosen:
             entry = archive._get_entry_by_id(index)
             entry.path, entry.title  # noqa: B018 - reading them is the check
-            if contents < _CONTENTS and not entry.is_redirect:
-                memoryview(entry.get_item().content)[:1].tobytes()
+            item = None if entry.is_redirect or contents >= _CONTENTS else entry.get_item()
+            if item is not None and item.size <= _LARGEST_CONTENT:
+                memoryview(item.content)[:1].tobytes()
                 contents += 1
         if archive.has_main_entry:
             archive.main_entry.path  # noqa: B018 - as above

@@ -11,6 +11,8 @@ from infoforge.contract import CheckFailed
 from infoforge.zims import xmltree
 
 _HASHES = {"md5": ("md5", 32), "sha-1": ("sha1", 40), "sha-256": ("sha256", 64)}
+# A piece is held in memory while it is looked at.
+_LARGEST_PIECE = 64 << 20
 _LAST = 999_999
 """RFC 5854: a URL without a priority comes last."""
 
@@ -122,7 +124,7 @@ def _pieces(file: ET.Element, size: int) -> Pieces | None:
         hashes = tuple(
             (e.text or "").strip().lower() for e in element if xmltree.local(e.tag) == "hash"
         )
-        fits = length > 0 and len(hashes) == -(-size // length)
+        fits = 0 < length <= _LARGEST_PIECE and len(hashes) == -(-size // length)
         if fits and all(re.fullmatch(rf"[0-9a-f]{{{digits}}}", h) for h in hashes):
             return Pieces(length, algorithm, hashes)
     return None

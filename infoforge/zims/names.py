@@ -76,6 +76,9 @@ def parse_wanted(text: str) -> Wanted:
         UsageError: It is neither.
     """
     if text.lower().startswith(("http://", "https://")):
+        if "@" in urlsplit(text).netloc:
+            # It would stand in logs, notes and the list of processes.
+            raise UsageError("a URL with a password cannot be pulled", "put it into ~/.netrc")
         return Wanted(text=text, url=text)
     hint = "write NAME, NAME:FLAVOUR, NAME:FLAVOUR@YYYY-MM or a URL"
     if "://" in text:

@@ -86,7 +86,7 @@ def save_state(folder: Path, state: State) -> None:
     data: dict[str, Any] = {"version": _VERSION, "files": files, "pins": state.pins}
     write_beside(
         folder / STATE_FILE,
-        json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n",
+        json.dumps(data, indent=1, sort_keys=True).encode() + b"\n",
     )
 
 

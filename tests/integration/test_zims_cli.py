@@ -304,3 +304,34 @@ def test_an_empty_or_missing_folder(run_cli: Cli, tmp_path: Path) -> None:
         run = run_cli("zims", command, "--json", config=config)
         assert run.code == 0
         assert not (tmp_path / "none").exists()
+
+
+def test_a_proxy_of_the_environment_is_used_for_the_catalog_alone(
+    run_cli: Cli, server: Mirror, folder: Path, tmp_path: Path
+) -> None:
+    new = build_zim(tmp_path / "wiki_en_2026-06.zim", {"A": "<p>new"}, name="wiki_en")
+    server.publish(new.name, new.read_bytes(), name="wiki_en")
+    config = {
+        "zims": {"folder": str(folder)},
+        # Nobody but the proxy knows these hosts.
+        "catalog": {"url": "http://catalog.invalid/catalog/v2/entries"},
+        "kiwix": {"url": "http://kiwix.invalid"},
+    }
+    proxy = {"http_proxy": server.url, "HTTP_PROXY": server.url}
+    assert run_cli("zims", "available", config=config, env=proxy).stdout.startswith("wiki_en ")
+    before = len(server.asked)
+    listed = run_cli("zims", "list", "--json", env=proxy)
+    assert {zim["served"] for zim in listed.json["data"]["zims"]} == {None}
+    assert len(server.asked) == before
+
+
+def test_a_file_name_that_is_no_utf8_stops_nothing(run_cli: Cli, folder: Path) -> None:
+    odd = os.fsdecode(b"odd\xff_en_2026-05.zim")
+    (folder / "other_fr_2026-05.zim").rename(folder / odd)
+    run = run_cli("zims", "list", "--json")
+    assert run.code == 0
+    # libzim takes no such name; the others are not affected.
+    told = {zim["file"]: zim["valid"] for zim in run.json["data"]["zims"]}
+    assert told == {odd: False, "wiki_de_2026-05.zim": True, "wiki_en_2026-05.zim": True}
+    assert "odd\\xdcff" in run_cli("zims", "list").stdout
+    assert run_cli("zims", "verify", "--full").code == 1

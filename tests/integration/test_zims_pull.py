@@ -185,7 +185,7 @@ def test_a_wrong_byte_is_found_in_its_piece(box: Box, content: bytes) -> None:
 
 def test_all_bad_names_each_and_leaves_nothing_under_the_name(box: Box, content: bytes) -> None:
     publish(box, content, mirrors=("a", "b", "c", "d", "e", "f"))
-    faults = {"a": "flip", "b": "short", "c": "404", "d": "403", "e": "loop", "f": "stall"}
+    faults = {"a": "flip", "b": "short", "c": "404", "d": "403", "e": "loop", "f": "hang"}
     for mirror, fault in {**faults, "zim": "404"}.items():
         box.server.faults[f"/{mirror}/{FILE}"] = fault
     box.server.faults[f"/zim/{FILE}"] = "404"

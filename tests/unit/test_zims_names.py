@@ -113,3 +113,9 @@ def test_languages() -> None:
         "zh",
     ]
     assert [alpha3(c) for c in ("de", "ger", "xyz", "zh")] == ["deu", "deu", "xyz", "zho"]
+
+
+def test_a_password_in_a_url_is_refused_and_not_told() -> None:
+    with pytest.raises(UsageError, match="password") as caught:
+        parse_wanted("https://me:secret@h/x.zim")
+    assert "secret" not in caught.value.message + caught.value.hint
