@@ -125,6 +125,15 @@ def months_between(dump: str, today: date) -> int | None:
     return (today.year - int(year)) * 12 + today.month - int(month)
 
 
+# The container
+
+
+def _box(case: Case) -> Iterable[Step]:
+    from infoforge.box.checks import box
+
+    return box(case)
+
+
 # kiwix-serve
 
 
@@ -320,6 +329,7 @@ GROUPS: tuple[tuple[str, Group], ...] = (
     ("config", _config),
     ("folder", _folder),
     ("zim", _zims),
+    ("box", _box),
     ("kiwix", _kiwix),
     ("search", _search),
     ("endpoint", _endpoints),
