@@ -20,9 +20,10 @@ FORMS = {
     "<|START_THINKING|>no<|END_THINKING|>yes": "yes",
     "<unused94>thought no<unused95>yes": "yes",
     "<|channel>thought\nno<channel|>yes": "yes",
-    "<|channel|>analysis<|message|>no<|end|><|start|>assistant<|channel|>final<|message|>yes<|return|>": (
-        "yes"
-    ),
+    (
+        "<|channel|>analysis<|message|>no<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>yes<|return|>"
+    ): "yes",
     "only a closing tag</think>yes": "yes",
     "never opened\n\n</thinking>\nyes": "yes",
     "<think>never closed": "",
