@@ -77,6 +77,8 @@ class Progress:
             words = [event.message, event.file, f"({show_size(event.total)})"]
             if event.done:
                 words.append(f"from {show_size(event.done)} on")
+        elif event.kind == "retry":
+            words = [f"{event.url}: {event.message}"]
         elif event.url:
             words = [event.file + ":", event.message, event.url]
         self._console.note(" ".join(word for word in words if word))
