@@ -308,7 +308,7 @@ class _Build:
             if document.path != rel and rel not in writer.paths and document.path in writer.paths:
                 writer.redirect(rel, "", document.path, front=False)
         for document in self.shelf.documents:
-            for alias in document.aliases:
+            for alias in document.head.aliases:
                 path = alias.strip("/")
                 if not path or path == document.path or document.path not in writer.paths:
                     continue

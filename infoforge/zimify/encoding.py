@@ -18,6 +18,8 @@ _DECLARED = re.compile(
 )
 SAMPLE = 65536
 """Bytes that are looked at to find out an encoding."""
+FEW = 24
+"""Fewer bytes say nothing of their encoding; Windows-1252 is the likeliest."""
 
 
 def detect(sample: bytes, declared: str = "") -> str:
@@ -44,7 +46,9 @@ def detect(sample: bytes, declared: str = "") -> str:
             pass
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample[:SAMPLE]).best()
+    # Text without a NUL is UTF-16 or UTF-32 only by an odd chance, and likely a guess on few bytes.
+    wide = [] if b"\x00" in sample else ["utf_16", "utf_16_le", "utf_16_be", "utf_32"]
+    best = from_bytes(sample[:SAMPLE], cp_exclusion=wide).best() if len(sample) > FEW else None
     return best.encoding if best is not None else "cp1252"
 
 

@@ -18,7 +18,7 @@ _LANG = re.compile(r"<html[^>]{0,500}?\slang\s*=\s*[\"']?([A-Za-z]{2,3})\b", re.
 _TAG = re.compile(r"<[^>]*>")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_MARKS = re.compile(r"(?<!\\)[*_`]+(?=\S)|(?<=\S)(?<!\\)[*_`]+(?!\w)")
+_MARKS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+(?=\S)|(?<=\S)_+(?!\w)")
 _LINKED = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
 
 
@@ -75,7 +75,13 @@ def markdown_head(text: str) -> Head:
     title = _line(meta.get("title"))
     names = [*_lines(meta.get("aliases")), *_lines(meta.get("alias"))]
     language = _line(meta.get("lang") or meta.get("language"))
-    return Head(title or first_heading(body), tuple(dict.fromkeys(names)), language.lower()[:12])
+    return Head(
+        title or first_heading(body),
+        tuple(dict.fromkeys(names)),
+        language.lower()[:12],
+        front=len(text) - len(body),
+        disambiguation=meta.get("disambiguation") is True,
+    )
 
 
 def front_matter(text: str) -> tuple[Mapping[str, Any], str]:
@@ -83,7 +89,6 @@ def front_matter(text: str) -> tuple[Mapping[str, Any], str]:
 
     Front matter that cannot be parsed, or is no mapping, counts as text.
     """
-    text = text.removeprefix("\ufeff")
     for fence in ("---", "+++"):
         if not text.startswith(fence + "\n"):
             continue

@@ -58,11 +58,19 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the start of a document says of it; empty where it says nothing."""
+    """What the start of a document says of it; empty where it says nothing.
+
+    Attributes:
+        language: As written there.
+        front: Characters of its front matter, which are no text.
+        disambiguation: It says that it only lists articles of one name.
+    """
 
     title: str = ""
     aliases: tuple[str, ...] = ()
     language: str = ""
+    front: int = 0
+    disambiguation: bool = False
 
 
 @dataclass(slots=True)
@@ -70,13 +78,14 @@ class Document:
     """A file and its place in the ZIM. ``title`` may be bettered by the reader later.
 
     Attributes:
+        head: What its start says.
         path: Path of the entry that a link to this file leads to.
     """
 
     file: SourceFile
+    head: Head
     path: str
     title: str
-    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Shelf:
             path = file.rel if file.kind not in CONVERTED else self._free(stem(file.rel), file.rel)
             self.entries.add(path)
             title = head.title or title_from_name(file.rel)
-            document = Document(file, path, title, head.aliases)
+            document = Document(file, head, path, title)
             self.documents.append(document)
             self.by_rel[file.rel] = document
             self._remember(document)
@@ -80,7 +80,7 @@ class Shelf:
             self._folded.setdefault(fold(stem(rel)), document)
             names = {fold(posixpath.basename(rel)), fold(stem(posixpath.basename(rel)))}
             names.add(fold(document.title))
-            names.update(map(fold, document.aliases))
+            names.update(map(fold, document.head.aliases))
         for name in names:
             self._names.setdefault(name, []).append(document)
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from infoforge.zimify.encoding import decode
-from infoforge.zimify.heads import front_matter
 from infoforge.zimify.links import rewrite
 from infoforge.zimify.model import Document, Page, Rendered
 from infoforge.zimify.names import address, anchor, fold, mimetype_of
@@ -33,7 +32,7 @@ _SCHEME = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:|//)")
 
 DISAMBIGUATION = (
     '<div id="disambigbox" class="metadata plainlinks dmbox dmbox-disambig" role="note">'
-    "This disambiguation page lists articles that share one name.</div>"
+    "This disambiguation page lists articles that share one name.</div>\n"
 )
 """The marker by which wikis, and programs that read them, know such a page."""
 
@@ -46,7 +45,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         return read_text(document, shelf, frame)
     with open(document.file.real, "rb") as stream:  # noqa: PTH123  (one Path less a note)
         text = decode(stream.read())
-    meta, body = front_matter(text)
+    body = text[document.head.front :]
     rendered = Rendered()
     rel = document.file.rel
     if "{{" in body:
@@ -63,9 +62,6 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         rendered.links,
         exact=False,
     )
-    after = ""
-    if meta.get("disambiguation") is True:
-        after = DISAMBIGUATION + "\n"
     page = wrap(
         frame,
         document.path,
@@ -73,8 +69,8 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         markup,
         source=rel,
         heading=not heading,
-        after=after,
-        language=str(meta.get("lang") or "")[:12],
+        after=DISAMBIGUATION if document.head.disambiguation else "",
+        language=document.head.language,
     )
     rendered.items.append(Page(document.path, document.title, page))
     return rendered
