@@ -105,7 +105,7 @@ def add(
                 rows.append({"file": item.file, "size": item.size, "action": action})
     finally:
         progress.clear()
-    hint_enable(console, settings, [str(row["file"]) for row in rows])
+    hint_enable(console, settings, [str(r["file"]) for r in rows if r["action"] != "present"])
     words = {"present": "is there already: nothing to do", "copied": "added", "linked": "linked"}
     text = "\n".join(f"{row['file']} {words[str(row['action'])]}" for row in rows)
     changed = any(row["action"] != "present" for row in rows)

@@ -176,13 +176,15 @@ def outlook_text(looks: Sequence[Outlook]) -> str:
 
 
 def hint_enable(console: Console, settings: Settings, files: Sequence[str]) -> None:
-    """Say which new files the configuration does not let be used."""
+    """Say what is still to be done before new files are used."""
     from infoforge.zims.names import stable_name
     from infoforge.zims.shelf import is_enabled
 
     for file in files:
         if not is_enabled(file, settings.zims.enabled):
             console.note(f"{file} is not enabled: infoforge zims enable {stable_name(file)}")
+    if files and settings.kiwix.url:
+        console.note("kiwix-serve takes it up when it is started anew: infoforge serve start")
 
 
 def zim_data(zim: Zim) -> dict[str, Any]:

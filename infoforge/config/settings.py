@@ -130,7 +130,7 @@ class CatalogSettings:
     """
 
     url: str = "https://opds.library.kiwix.org/catalog/v2/entries"
-    stall: float = 60.0
+    stall: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)

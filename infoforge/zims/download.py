@@ -33,7 +33,7 @@ class Options:
         pause: Seconds before the second round; doubled each time, up to a minute.
     """
 
-    stall: float = 60.0
+    stall: float = 30.0
     limiter: Limiter = field(default_factory=lambda: Limiter(0))
     retries: int = 3
     pause: float = 2.0
@@ -109,17 +109,15 @@ class Download:
         self._tell("start", "continuing" if resumed else "fetching")
         idle_rounds, high = 0, partial.have
         while True:
-            before = (len(self._queue), sum(self._strikes.values()))
+            strikes = sum(self._strikes.values())
             if self._round(patient=idle_rounds == 0):
                 return Fetched(partial.received, resumed, self._last)
             if not self._queue:
                 raise self._all_failed()
-            # A mirror struck off or a wrong file found out is progress too: both are bounded.
-            gained = partial.have > high or before != (
-                len(self._queue),
-                sum(self._strikes.values()),
-            )
-            high = max(high, partial.have)
+            # A wrong file found out is progress too: each mirror can bring that about but twice.
+            struck = sum(self._strikes.values()) > strikes
+            gained = partial.have > high or struck
+            high = partial.have if struck else max(high, partial.have)
             idle_rounds = 0 if gained else idle_rounds + 1
             if idle_rounds >= self._options.retries:
                 raise self._all_failed()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infoforge.contract import InfoForgeError
+from infoforge.zims.check import quick
 from infoforge.zims.names import edition, stable_name
 from infoforge.zims.pull import Job, Lookup, Step, step_for
 from infoforge.zims.shelf import editions, unknown
@@ -21,8 +22,8 @@ class Outlook:
         name: Stable name.
         file: The newest edition that is there.
         newest: The edition in the catalog; empty when it has none of the name.
-        action: ``update``, ``current``, ``pinned``, ``unlisted`` (not in the catalog: one's own
-            documents, say) or ``failed``.
+        action: ``update`` (also when the file is damaged), ``current``, ``pinned``, ``unlisted``
+            (not in the catalog: one's own documents, say) or ``failed``.
         step: What there is to do, for ``update``.
         problem: Why it failed.
     """
@@ -64,7 +65,8 @@ def outlook(job: Job, names: Sequence[str], state: State) -> list[Outlook]:
             result.append(Outlook(name, file, "", "unlisted"))
             continue
         newest = max(found, key=lambda e: e.date)
-        if newest.date <= edition(file):
+        good = newest.date < edition(file) or not quick(job.folder / file)
+        if newest.date <= edition(file) and good:
             result.append(Outlook(name, file, newest.date, "current"))
             continue
         try:

@@ -440,6 +440,10 @@ def test_update_outlook(box: Box, content: bytes, old_content: bytes) -> None:
     assert actions == {"own_notes": "unlisted", "wiki_en_all_nopic": "current"}
     with pytest.raises(UsageError, match="no ZIM 'other'"):
         outlook(box.job, ["other"], load_state(box.folder))
+    (box.folder / OLD).write_bytes(old_content[:-5])
+    (look,) = outlook(box.job, ["wiki_en_all_nopic"], load_state(box.folder))
+    assert look.step is not None
+    assert (look.action, look.step.reason) == ("update", "is there with another size")
     publish(box, content)
     box.server.faults[f"/zim/{FILE}.meta4"] = "500"
     box.server.faults[f"/zim/{FILE}.sha256"] = "500"
@@ -525,3 +529,15 @@ def test_a_link_in_the_place_of_the_partial_is_not_followed(
     with pytest.raises(CheckFailed, match="cannot write"):
         box.pull("wiki_en_all")
     assert victim.read_text() == "precious"
+
+
+def test_two_flaky_mirrors_one_of_them_wrong(box: Box, content: bytes) -> None:
+    # a cuts every answer in half and has a wrong byte, b cuts every answer in half and is right.
+    publish(box, content, mirrors=("a", "b"))
+    wrong = bytearray(content)
+    wrong[1000] ^= 0xFF
+    box.server.files[f"/a/{FILE}"] = bytes(wrong)
+    for mirror in ("a", "b", "zim"):
+        box.server.faults[f"/{mirror}/{FILE}"] = "cut" if mirror != "zim" else "404"
+    box.pull("wiki_en_all")
+    assert box.path.read_bytes() == content
