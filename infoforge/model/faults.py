@@ -15,7 +15,7 @@ from infoforge.model.wire import Exchange, Fault, key_of, models
 # What the servers say when the prompt does not fit (found in their sources and threads):
 _TOO_LONG = re.compile(
     # llama.cpp: "the request exceeds the available context size", "exceed_context_size_error"
-    r"exceeds? (?:the )?(?:available |maximum |model'?s )*context|exceed_context_size"
+    r"exceed(?:s|ed)? (?:the )?(?:available |max(?:imum)? |model'?s )*context|exceed_context_size"
     # Ollama, LM Studio: "input length exceeds the context length", "context overflow", "greater
     # than the context length", "trying to keep the first 5000 tokens"
     r"|context[ _](?:length|size|window)[^.]{0,60}(?:exceed|overflow|too (?:long|small|short))"
@@ -23,7 +23,7 @@ _TOO_LONG = re.compile(
     r"|keep the first \d+ tokens"
     # vLLM, OpenAI, llama-cpp-python: "this model's maximum context length is 4096 tokens",
     # "context_length_exceeded", "requested tokens (5000) exceed context window of 2048"
-    r"|maximum (?:context|model) length|max_model_len|exceed context window"
+    r"|maximum (?:context|model) length|max_model_len|context_length_exceeded"
     r"|tokens \(\d+\) exceed|reduce the length of"
     # Others: "prompt is too long", "input too large"
     r"|(?:prompt|input)[^.]{0,40} too (?:long|large|many tokens)",
@@ -92,10 +92,10 @@ def of_status(
         code, hint = "endpoint_auth", "set api_key_env or api_key_file for this endpoint"
         has_key = bool(key_of(endpoint))
         message = f"refused the API key ({said})" if has_key else f"wants an API key ({said})"
-    elif too_long(text) or status == 413:
+    elif too_long(exchange.raw) or status == 413:
         code, message = "endpoint_too_long", f"the prompt does not fit its context ({said})"
         hint = "lower context_tokens to what the server really has, or start it with more"
-    elif status in (400, 404) and _MODEL_UNKNOWN.search(text):
+    elif status in (400, 404) and _MODEL_UNKNOWN.search(exchange.raw):
         code, hint = "endpoint_model_unknown", "set model to one that the server lists"
         message = f"does not know the model {payload['model']!r} ({said}){_listed(endpoint)}"
     elif status == 404:
@@ -203,6 +203,4 @@ def least_tokens(text: str, letters: float = 6.0) -> int:
 
 def _is_edge(tokens: int) -> bool:
     """Whether a count stands at, or just below, a power of two as contexts are made in."""
-    return (tokens >= 1000 and (1 << tokens.bit_length()) - tokens <= 16) or tokens & (
-        tokens - 1
-    ) == 0
+    return tokens >= 1000 and -tokens % (1 << (tokens - 1).bit_length()) <= 16

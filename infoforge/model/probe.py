@@ -189,8 +189,9 @@ def _measured(found: Probe, endpoint: EndpointSettings, model: str) -> Probe:
     fault = _say(endpoint, model, text, reply)
     if fault is not None:
         if fault.code != "endpoint_too_long":
-            # Too slow, or out of memory: an answer as long as this one would meet the same.
-            return _failed(found, fault, endpoint)
+            # Too slow, or out of memory: the longest question would meet the same.
+            text = f"a prompt that fills its context_tokens failed: {fault.message}"
+            return _failed(found, Fault("context_unknown", text, fault.hint), endpoint)
         return _with_context(found, endpoint, faults.limit_in(fault.message), "measured")
     read = reply.usage.prompt_tokens
     if not read:

@@ -78,6 +78,8 @@ class Exchange:
         self.status = 0
         self.content_type = ""
         self.location = ""
+        self.raw = ""
+        """The body of an error as it came, once ``error_text`` was called."""
 
     def __enter__(self) -> Exchange:
         """Send the request and wait for the head of the reply.
@@ -145,10 +147,10 @@ class Exchange:
     def error_text(self) -> str:
         """What the server says of an error, as one line of text; empty when it says nothing."""
         try:
-            body = self.body(_MAX_ERROR).decode("utf-8", "replace")
+            self.raw = self.body(_MAX_ERROR).decode("utf-8", "replace")
         except Fault:
             return ""
-        return error_message(body)
+        return error_message(self.raw)
 
     def _next(self, limit: float, what: str) -> Any:  # noqa: ANN401 - what a queue holds
         left = self._end - time.monotonic()

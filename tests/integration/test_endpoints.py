@@ -333,6 +333,8 @@ TOO_LONG = {
         "exceed_context_size_error",
     ),
     "ollama": ("the input length exceeds the context length", ""),
+    "ollama new": ("prompt too long; exceeded max context length by 904 tokens", ""),
+    "by its code alone": ("Bad request.", "context_length_exceeded"),
     "vllm": (
         "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"
         " (4300 in the messages, 700 in the completion). Please reduce the length.",

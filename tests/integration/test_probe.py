@@ -126,3 +126,9 @@ def test_quote_is_always_there() -> None:
 def test_a_public_address_is_refused() -> None:
     with pytest.raises(ConfigError):
         probe(endpoint("http://203.0.113.7"))
+
+
+def test_a_prompt_of_full_length_that_fails_leaves_the_context_unknown(fault_server: Start) -> None:
+    found = probe(endpoint(fault_server(reply("yes"), "hang").url))
+    assert (found.ok, found.context_ok, found.code) == (True, None, "context_unknown")
+    assert "timed out" in found.message
