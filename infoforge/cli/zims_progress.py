@@ -99,7 +99,7 @@ class Progress:
             figures += f"  {show_size(speed)}/s  {left} left"
         verb = "verifying " if event.kind == "verify" else ""
         if not self._terminal:
-            self._console.note(f"{verb}{event.file}: {figures.strip()}")
+            self._console.note(f"{verb}{event.file}: {figures.strip().replace('  ', ', ')}")
             return
         width = shutil.get_terminal_size().columns
         name = printable(verb + event.file)
