@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("infoforge.cli.ask:ask", "Answer a question from the articles, with citations."),
     "search": ("infoforge.cli.ask:search", "List the articles that match a question."),
     "passages": ("infoforge.cli.ask:passages", "Print the numbered sources a model would get."),
+    "eval": ("infoforge.cli.evaluate:evaluate", "Measure the lookup on a set of questions."),
+    "explain": ("infoforge.cli.evaluate:explain", "Say why a question finds what it finds."),
     "config": ("infoforge.cli.config:config", "Write, show and check the configuration."),
     "doctor": ("infoforge.cli.doctor:doctor", "Check every link of the chain."),
     "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),

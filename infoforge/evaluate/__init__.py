@@ -1,0 +1,1 @@
+"""How good the lookup is: question sets measured, and one question explained."""
