@@ -314,6 +314,7 @@ def test_a_server_that_sends_another_range(box: Box, content: bytes) -> None:
     box.pull("wiki_en_all")
     assert box.path.read_bytes() == content
     assert box.server.tried() == [f"/a/{FILE}", f"/b/{FILE}"]
+    assert box.server.sent(f"/b/{FILE}") == len(content) - 400_000
 
 
 def test_a_file_that_changed_between_two_attempts_starts_over(
