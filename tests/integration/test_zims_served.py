@@ -23,15 +23,17 @@ def hits(server: Kiwix, word: str) -> int:
         return int(reply.read().decode().count("<item>"))
 
 
+@pytest.mark.parametrize("version", ["kiwix33", "kiwix37"])
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_pull_while_the_old_file_is_served(
-    run_cli: Cli, kiwix33: Callable[..., Kiwix], tmp_path: Path, replace: bool
+    run_cli: Cli, request: pytest.FixtureRequest, tmp_path: Path, version: str, replace: bool
 ) -> None:
+    start: Callable[..., Kiwix] = request.getfixturevalue(version)
     folder = tmp_path / "zims"
     folder.mkdir()
     old = build_zim(folder / OLD, {"Apfel": "<p>oldword"}, name="wiki_en_all")
     new = build_zim(tmp_path / FILE, {"Apfel": "<p>newword"}, name="wiki_en_all")
-    served = kiwix33(old)
+    served = start(old)
     with Mirror() as mirror:
         mirror.publish(FILE, new.read_bytes(), name="wiki_en_all")
         run_cli.configure(
@@ -51,7 +53,7 @@ def test_a_pull_while_the_old_file_is_served(
     told = {zim["file"]: zim["served"] for zim in listed}
     assert told == {FILE: False} | ({} if replace else {OLD: True})
     served.stop()
-    again = kiwix33(folder / FILE)
+    again = start(folder / FILE)
     assert hits(again, "newword") == 1
 
 
