@@ -73,6 +73,11 @@ def systemctl(env: Mapping[str, str], *args: str, timeout: float = 30.0) -> tupl
     return done.returncode, " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
 
 
+def shutting_down(env: Mapping[str, str]) -> bool:
+    """Whether this user's systemd is on its way out, with or without the machine."""
+    return systemctl(env, "is-system-running", timeout=5.0)[1] == "stopping"
+
+
 def heal(env: Mapping[str, str], seconds: float) -> bool:
     """Have the unit make the container anew, in the unit's own cgroup.
 
