@@ -133,6 +133,90 @@ class CatalogSettings:
     stall: float = 30.0
 
 
+VAULT_IMAGE = "docker.io/pgvector/pgvector:0.8.1-pg17"
+"""The image of Postgres with pgvector, pinned here and nowhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """What turns notes and questions into vectors.
+
+    Attributes:
+        kind: ``local`` (a model in this process) or ``openai`` (a server's ``/v1/embeddings``).
+        path: Folder of the local model; ``None``: the package's.
+        package: Python package that carries the local model; empty: those that are known.
+        url: Base URL of the server, with ``/v1``.
+        model: The server's name of the model; for a local one, what it is called in the index.
+        query_prefix: Put before a question, where the model wants it.
+        document_prefix: Put before a passage.
+        window: Tokens that the server's model reads (a local model says so itself).
+        batch: Texts given to the model at once.
+        timeout: Seconds that the server may take for one batch.
+        api_key_env: Environment variable that holds the server's key.
+        api_key_file: File that holds it.
+        allow_public: Allow a server on a public address.
+    """
+
+    kind: str = "local"
+    path: Path | None = None
+    package: str = ""
+    url: str = ""
+    model: str = ""
+    query_prefix: str = ""
+    document_prefix: str = ""
+    window: int = 512
+    batch: int = 16
+    timeout: float = 60.0
+    api_key_env: str = ""
+    api_key_file: Path | None = None
+    allow_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSettings:
+    """The vault of notes and its index in Postgres.
+
+    Attributes:
+        folder: The folder of notes; ``None``: there is no vault.
+        url: Database, as ``postgresql://USER@HOST:PORT/NAME``; empty: the container of this machine.
+        password_file: File (mode 0600) that holds the database's password.
+        allow_public: Allow a database on a public address.
+        exclude: Notes left out, as patterns of a ``.gitignore``.
+        language: Text search configuration of Postgres for the notes.
+        embedding: What makes the vectors.
+        candidates: Passages that each of the two searches contributes.
+        stale_months: Age at which a note counts less, by its own date; 0: never.
+        stale_penalty: Share of its score that it then loses.
+        similarity: Least cosine similarity at which a note is a source without the question's words.
+        learn_bytes: Most bytes of one learning.
+        learn_hourly: Most learnings in one hour.
+        image: Container image of Postgres with pgvector.
+        container: Name of the container.
+        volume: Name of its volume.
+        port: Port on the loopback address of this machine.
+    """
+
+    folder: Path | None = None
+    url: str = ""
+    password_file: Path = field(
+        default_factory=lambda: home() / ".config" / "infoforge" / "vault.password"
+    )
+    allow_public: bool = False
+    exclude: tuple[str, ...] = ()
+    language: str = "english"
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    candidates: int = 30
+    stale_months: int = 6
+    stale_penalty: float = 0.05
+    similarity: float = 0.5
+    learn_bytes: Size = Size(20_000)
+    learn_hourly: int = 20
+    image: str = VAULT_IMAGE
+    container: str = "infoforge-postgres"
+    volume: str = "infoforge-vault"
+    port: int = 5433
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that was configured, with the file it came from (``None``: built-in defaults)."""
@@ -144,3 +228,4 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     box: BoxSettings = field(default_factory=BoxSettings)
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
+    vault: VaultSettings = field(default_factory=VaultSettings)
