@@ -9,16 +9,16 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from infoforge.box import ports
 from infoforge.box.books import Book, Selection, select
+from infoforge.box.forward import check_port, free_port
 from infoforge.box.host import Host, Mount, inspect_host, mount_of, unprivileged_from
 from infoforge.box.plan import Plan, make_plan
 from infoforge.box.podman import UNIT_VARIABLE, BoxError, Podman, complaint, remedy
@@ -30,10 +30,8 @@ from infoforge.contract import Notice
 
 Warn = Callable[[Notice], None]
 
-_FORWARDERS = ("pasta", "slirp4netns", "rootlessport", "exe", "conmon")
 _NETWORK = re.compile(r"pasta|slirp4netns|netavark|aardvark|network namespace|setns", re.IGNORECASE)
 _NETWORK_PATIENCE = 20.0
-_PORT_PATIENCE = 6.0
 _CRASHES = 3
 
 
@@ -143,9 +141,9 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False)
             if not _serves(listed, prepared):
                 reason = "it does not list its books" if listed.status else "it does not answer"
         if reason:
-            _check_port(podman, box)
+            check_port(podman, box)
             _remove(podman, box.container)
-            _free_port(podman, box)
+            free_port(podman, box)
             _create(podman, box, prepared.plan)
             action, listed = "created", _await_books(podman, box, prepared)
     books = prepared.selection.books
@@ -220,56 +218,6 @@ def _reason(old: Container | None, prepared: Prepared, box: BoxSettings, anew: b
     return "" if old.monitored else "its monitor (conmon) was gone"
 
 
-def _check_port(podman: Podman, box: BoxSettings) -> None:
-    """Refuse a port that another program holds, before the old container is touched."""
-    held = ports.holder(box.bind, box.port)
-    if held is None:
-        return
-    owner = _publisher(podman, box) if _forwards(held) else ""
-    if not _forwards(held) or (owner and owner != box.container):
-        raise _port_held(box, held, owner)
-
-
-def _free_port(podman: Podman, box: BoxSettings) -> None:
-    """See that the port is free once the old container is gone.
-
-    A container that was killed together with Podman can leave its port forwarder behind, which
-    nothing else would ever end.
-    """
-    end = time.monotonic() + _PORT_PATIENCE
-    ended = False
-    while (held := ports.holder(box.bind, box.port)) is not None:
-        owner = _publisher(podman, box) if _forwards(held) else ""
-        if not _forwards(held) or owner or time.monotonic() > end:
-            raise _port_held(box, held, owner)
-        if not ended and end - time.monotonic() < _PORT_PATIENCE - 1.0:
-            ended = True
-            with suppress(OSError):
-                os.kill(held.pid, signal.SIGTERM)
-        time.sleep(0.1)
-
-
-def _forwards(held: ports.Holder) -> bool:
-    """Whether a process of ours is one of Podman's port forwarders."""
-    return held.pid > 0 and held.name.startswith(_FORWARDERS)
-
-
-def _publisher(podman: Podman, box: BoxSettings) -> str:
-    """The running container that publishes our port; empty when none does."""
-    rows = podman.run("ps", "--format", "{{.Names}} {{.Ports}}").out.splitlines()
-    wanted = re.compile(rf":{box.port}->")
-    return next((row.split()[0] for row in rows if wanted.search(row)), "")
-
-
-def _port_held(box: BoxSettings, held: ports.Holder, owner: str = "") -> BoxError:
-    who = f"the container '{owner}'" if owner else str(held)
-    return BoxError(
-        f"port {box.port} on {box.bind} is held by {who}",
-        "stop that program, or set box.port to another port",
-        code="port_held",
-    )
-
-
 def _remove(podman: Podman, name: str) -> None:
     """Remove the container, whatever state it is in."""
     for last in (False, True):
@@ -301,7 +249,7 @@ def _create(podman: Podman, box: BoxSettings, plan: Plan) -> None:
             podman.run("rm", "--force", "--storage", in_use[1])
             continue
         if "address already in use" in reply.err.lower():
-            _free_port(podman, box)
+            free_port(podman, box)
         elif not _NETWORK.search(reply.err):
             break
         # The forwarder of the container before needs a moment to go, a network at boot to come.
