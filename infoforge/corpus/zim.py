@@ -99,7 +99,9 @@ class ZimCorpus:
             if self._suggester is None:
                 self._suggester = SuggestionSearcher(self._archive)
             found = self._suggester.suggest(_safe(phrase)).getResults(0, limit)
-            return tuple(Hit(self.name, path, self._title(path)) for path in found)
+            # Some title indices name entries that the file does not hold.
+            present = [path for path in found if self._archive.has_entry_by_path(path)]
+            return tuple(Hit(self.name, path, self._title(path)) for path in present)
         except Exception as error:
             raise CorpusError(
                 f"{self.path.name}: title search failed: {_one_line(error)}"

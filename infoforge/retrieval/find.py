@@ -121,7 +121,7 @@ class _Search:
         ]
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
-        passed, refused = gate.split(self.keywords, ranked)
+        passed, refused = gate.split(ranked)
         seconds["ranking"] = time.perf_counter() - started
         return Found(
             self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial

@@ -7,22 +7,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infoforge.retrieval.keywords import Keywords
 from infoforge.retrieval.ranking import Ranked
 
-COVERAGE = 0.45
+COVERAGE = 0.3
 """Least share of the weight of the question's words that a source must hold."""
-WINDOW = 0.3
+WINDOW = 0.25
 """Least share that its best window must hold."""
 FALL = 0.45
 """A source scores at least this share of the best one's score."""
+INVENTED = 0.5
+"""Share of words that do not exist at which nothing can be about the question."""
+UNLISTED = 0.47
+"""Share of rare words that the article lacks at which it cannot be about the question."""
+STRANGERS = 0.2
+"""Share of unheard-of names that a source may lack unless its title is in the question."""
+NAMES = 0.42
+"""The same for known names: an article on Germany may well say "German" alone."""
 
 
-def split(keywords: Keywords, ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
+def reason(item: Ranked, best: float) -> str:
+    """Why an article is no source; empty when it is one.
+
+    Args:
+        item: The scored article.
+        best: The best article's score.
+
+    Returns:
+        One of ``invented``, ``names``, ``coverage``, ``window``, ``score``, or empty.
+    """
+    scores = item.scores
+    meant = scores.exact and scores.covered == 1.0 and scores.title >= STRANGERS
+    if scores.invented >= INVENTED or (scores.unlisted >= UNLISTED and not meant):
+        return "invented"
+    if not meant and (scores.strangers >= STRANGERS or scores.strangers + scores.unnamed >= NAMES):
+        return "names"
+    if scores.coverage < COVERAGE:
+        return "coverage"
+    if scores.window < WINDOW:
+        return "window"
+    return "score" if scores.total < FALL * best else ""
+
+
+def split(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
     """Split ranked articles into those that pass and those that do not.
 
     Args:
-        keywords: The question's keywords.
         ranked: Scored articles, best first.
 
     Returns:
@@ -32,8 +61,5 @@ def split(keywords: Keywords, ranked: Sequence[Ranked]) -> tuple[list[Ranked], l
     refused: list[Ranked] = []
     best = ranked[0].scores.total if ranked else 0.0
     for item in ranked:
-        scores = item.scores
-        holds = scores.coverage >= COVERAGE and scores.window >= WINDOW
-        near = scores.total >= FALL * best
-        (passed if holds and near else refused).append(item)
+        (refused if reason(item, best) else passed).append(item)
     return passed, refused

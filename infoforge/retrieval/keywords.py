@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from infoforge.text.words import DATA, fold, has_list, listed_zipf, stem, stop_words, tokens
+from infoforge.text.words import DATA, exists, fold, has_list, listed_zipf, stem, stop_words, tokens
 
 _UNLISTED = 1.8
 _TOP = 7.5
 _QUESTION_LIMIT = 2000  # characters of a question that are looked at
 _TERM_LIMIT = 24
+NAME_BONUS = 0.8
+_LONGEST_SHORT_FORM = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Term:
         offset: Where it stands in the question.
         name: Written as a name: a capital where the language asks for none.
         listed: Whether the language's word list holds it.
+        exists: Whether it is known to be a word at all (always, where nothing is known).
     """
 
     text: str
@@ -38,6 +41,7 @@ class Term:
     offset: int
     name: bool
     listed: bool
+    exists: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,11 @@ class Keywords:
     expects: str
 
     def by_rarity(self) -> tuple[Term, ...]:
-        """The terms, the one that says most first; the question's order breaks ties."""
-        return tuple(sorted(self.terms, key=lambda t: (-t.weight, t.offset)))
+        """The terms, the one that says most first; the question's order breaks ties.
+
+        A name comes before a common word of its rarity: the article is more likely to hold it.
+        """
+        return tuple(sorted(self.terms, key=lambda t: (-t.weight - NAME_BONUS * t.name, t.offset)))
 
 
 def keywords(question: str, language: str) -> Keywords:
@@ -79,6 +86,7 @@ def keywords(question: str, language: str) -> Keywords:
     weak = _weak_words(language)
     words: list[Term] = []
     sentence_start = True
+    asked = False
     end = 0
     for word, offset, kind in tokens(text, language):
         between = text[end:offset]
@@ -90,25 +98,30 @@ def keywords(question: str, language: str) -> Keywords:
         capital = word[0].isupper() and not shouting
         name = capital and (not sentence_start or _odd_capitals(word)) and language != "de"
         if language == "de" and capital:
-            name = zipf is None or zipf < 3.6
+            name = zipf is None and not exists(lower, language)
         weight = _weight(word, kind, zipf, language)
         # A stop word is one as it is written in running text: "May" and "US" may be names.
-        if lower in stops and not (name and zipf is not None and zipf < 6.0):
+        if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf < 6.0):
             weight = 0.0
-        elif lower in weak:
+        elif lower in weak or (asked and kind != "number" and not name):
             weight *= 0.5
+        asked = lower in _ASKING.get(language, ())
         if kind == "word" and len(word) == 1 and not word.isdigit() and word.isascii():
             weight = 0.0
         words.append(
             Term(
-                word,
-                fold(word),
-                stem(lower, language),
-                weight,
-                kind,
-                offset,
-                name,
-                zipf is not None,
+                text=word,
+                folded=fold(word),
+                stem=stem(lower, language),
+                weight=weight,
+                kind=kind,
+                offset=offset,
+                name=name,
+                listed=zipf is not None,
+                exists=kind in ("number", "acronym")
+                or _mixed(word)
+                or _short_form(word, shouting)
+                or exists(lower, "en" if language in ("zh", "ja") and kind == "word" else language),
             )
         )
         sentence_start = False
@@ -125,6 +138,16 @@ def _unique(words: list[Term]) -> list[Term]:
     return list(found.values())
 
 
+def _mixed(word: str) -> bool:
+    """Letters and digits in one word ("22nd", "F16"): no list can hold them all."""
+    return any(c.isdigit() for c in word)
+
+
+def _short_form(word: str, shouting: bool) -> bool:
+    """Initials in capitals ("MLS")."""
+    return len(word) <= _LONGEST_SHORT_FORM and word.isupper() and not shouting
+
+
 def _odd_capitals(word: str) -> bool:
     return any(c.isupper() for c in word[1:])
 
@@ -132,8 +155,8 @@ def _odd_capitals(word: str) -> bool:
 def _weight(word: str, kind: str, zipf: float | None, language: str) -> float:
     if kind == "number":
         return 3.6 if len(word) >= 4 else 2.4
-    if kind == "acronym":
-        return 4.0
+    if kind == "acronym" or _mixed(word):
+        return 4.0 if not word[:1].isdigit() else 3.0
     if zipf is not None:
         return max(0.4, _TOP - zipf)
     if not has_list(language):
@@ -145,6 +168,19 @@ def _weight(word: str, kind: str, zipf: float | None, language: str) -> float:
     if len(word) <= 2:
         return 3.0
     return _TOP - _UNLISTED
+
+
+# The noun behind one of these names the kind of answer ("which decade"), not what the article says.
+_ASKING = {
+    "en": frozenset(("what", "which", "whose", "many", "much")),
+    "de": frozenset(("welche", "welcher", "welches", "welchem", "welchen", "viele", "wieviele")),
+    "fr": frozenset(("quel", "quelle", "quels", "quelles")),
+    "es": frozenset(("qué", "cuál", "cuáles", "cuántos", "cuántas")),
+    "it": frozenset(("quale", "quali", "quanti", "quante")),
+    "pt": frozenset(("qual", "quais", "quantos", "quantas")),
+    "nl": frozenset(("welke", "welk", "hoeveel")),
+    "ru": frozenset(("какой", "какая", "какое", "какие", "каком", "какую")),
+}
 
 
 @lru_cache(maxsize=8)

@@ -10,6 +10,9 @@ from infoforge.retrieval.keywords import Keywords, Term
 from infoforge.text.words import COMPOUNDING, STEMMERS, stem
 
 _COMPOUND_SHARE = 0.6
+FUZZY_SHARE = 0.8
+"""Share of a word that is one edit away from the question's."""
+_MIN_FUZZY = 5
 _MIN_COMPOUND = 5
 _MIN_PREFIX = 3
 
@@ -59,6 +62,30 @@ class Matcher:
             else:
                 _pattern(text, term, index, found)
         found.sort(key=lambda o: (o.start, -o.share))
+        return found
+
+    def find_misspelt(self, text: str, missing: Sequence[int]) -> list[Occurrence]:
+        """Occurrences of words one edit away from terms that no list holds and the text lacks.
+
+        Args:
+            text: Folded text.
+            missing: Indices of the terms to look for.
+
+        Returns:
+            Occurrences with a share of `FUZZY_SHARE`.
+        """
+        found: list[Occurrence] = []
+        for index in missing:
+            word = self.terms[index].folded
+            if self.terms[index].kind != "word" or len(word) < _MIN_FUZZY:
+                continue
+            # One edit leaves the first or the last three letters as they are.
+            size = len(word)
+            shape = rf"(?<!\w)(?:{re.escape(word[:3])}\w{{{max(0, size - 4)},{size - 2}}}|"
+            shape += rf"\w{{{max(0, size - 4)},{size - 2}}}{re.escape(word[-3:])})(?!\w)"
+            for match in re.finditer(shape, text):
+                if one_edit(word, match.group()):
+                    found.append(Occurrence(match.start(), match.end(), index, FUZZY_SHARE))
         return found
 
     def _words(self, text: str, index: int, term: Term, found: list[Occurrence]) -> None:
@@ -132,3 +159,20 @@ def _plain(digits: str) -> str:
         groups.insert(0, digits[-3:] if len(digits) > 3 else digits)
         digits = digits[: -len(groups[0])]
     return rf"(?<!\d)(?<!\d[.,]){'[., ]?'.join(groups)}(?!\d)(?![.,]\d)"
+
+
+def one_edit(a: str, b: str) -> bool:
+    """Whether two words differ by one letter put in, left out, changed or swapped with its neighbour.
+
+    (Damerau 1964: four of five misspellings are one of these.)
+    """
+    if abs(len(a) - len(b)) > 1 or a == b:
+        return False
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    rest_a, rest_b = a[start:], b[start:]
+    if len(a) == len(b):
+        swapped = len(rest_a) > 1 and rest_a[1] + rest_a[0] + rest_a[2:] == rest_b
+        return rest_a[1:] == rest_b[1:] or swapped
+    return rest_a[1:] == rest_b or rest_a == rest_b[1:]

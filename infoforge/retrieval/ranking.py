@@ -59,6 +59,10 @@ class Scores:
         foreign: The title has a qualifier that the question has no word of.
         evidence: Share by the searches that found it.
         sinks: A list, an outline or a bare year.
+        invented: Share of the words that no list knows and the article lacks.
+        unlisted: Share of the words in no frequency list that the article lacks, invented or not.
+        strangers: Share of those invented that are written as names.
+        unnamed: Share of the known names that the article lacks.
         total: The score.
     """
 
@@ -74,6 +78,10 @@ class Scores:
     foreign: bool
     evidence: float
     sinks: bool
+    invented: float
+    unlisted: float
+    strangers: float
+    unnamed: float
     total: float = 0.0
 
 
@@ -138,9 +146,17 @@ def score(
     text = "\n".join(section.text for section in article.sections)
     matcher = Matcher(keywords, article.language or keywords.language)
     folded = fold(text)
+    folded_title = fold(article.title)
     occurrences = matcher.find(folded)
     title = fit(article.title, keywords)
-    in_title = {o.term for o in matcher.find(fold(article.title))}
+    title_places = matcher.find(folded_title)
+    held = {o.term for o in occurrences} | {o.term for o in title_places}
+    odd = [i for i, t in enumerate(keywords.terms) if i not in held and not t.listed]
+    if odd:
+        occurrences += matcher.find_misspelt(folded, odd)
+        occurrences.sort(key=lambda o: (o.start, -o.share))
+        title_places += matcher.find_misspelt(folded_title, odd)
+    in_title = {o.term: o.share for o in title_places}
     size = CJK_WINDOW if is_cjk(text[:2000]) else WINDOW
     window, at = best_window(occurrences, own, size)
     counts: dict[int, float] = {}
@@ -151,8 +167,9 @@ def score(
         best_share[o.term] = max(best_share.get(o.term, 0.0), o.share)
         if o.start < LEAD:
             lead[o.term] = max(lead.get(o.term, 0.0), o.share)
-    for term in in_title:
-        best_share[term] = 1.0
+    for term, share in in_title.items():
+        best_share[term] = max(best_share.get(term, 0.0), share)
+    lacking = [t for i, t in enumerate(keywords.terms) if i not in best_share]
     # Long articles hold many words by chance; the square root tempers what length takes away.
     norm = 0.4 + 0.6 * (max(len(text), 200) / 12_000) ** 0.5
     pattern = EXPECTED.get(keywords.expects)
@@ -170,6 +187,10 @@ def score(
         foreign=title.foreign,
         evidence=_evidence(keywords, own, evidence) / mass,
         sinks=_sinks(article, keywords, title),
+        invented=sum(t.weight for t in lacking if not t.exists) / mass,
+        unlisted=sum(t.weight for t in lacking if not t.listed and t.kind != "number") / mass,
+        strangers=sum(t.weight for t in lacking if not t.exists and t.name) / mass,
+        unnamed=sum(t.weight for t in lacking if t.exists and t.name) / mass,
     )
     return Ranked(article, _totalled(parts), text, tuple(starts), tuple(occurrences))
 

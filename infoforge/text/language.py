@@ -69,6 +69,9 @@ def detect(text: str, preferred: Sequence[str] = ()) -> str:
         An ISO 639-1 code; empty when nothing speaks for any language.
     """
     for language, pattern in _SCRIPTS:
+        # One character of a corpus's own script tells more than the Latin names beside it.
+        if preferred and language == preferred[0] and pattern.search(text):
+            return language
         if len(pattern.findall(text)) * 3 >= len(re.findall(r"[^\W\d_]", text)) > 0:
             if language in preferred or not preferred:
                 return language

@@ -133,7 +133,8 @@ def listed_zipf(word: str, language: str) -> float | None:
     table = _mapped(f"{language}.freq")
     if table is None:
         return None
-    key = unicodedata.normalize("NFC", word).encode("utf-8", "surrogatepass")
+    # The lists, like Swiss spelling, write ss for the sharp s.
+    key = unicodedata.normalize("NFC", word.replace("ß", "ss")).encode("utf-8", "surrogatepass")
     low, high = 0, len(table)
     while low < high:
         start = table.rfind(b"\n", 0, (low + high) // 2) + 1
@@ -232,22 +233,28 @@ def exists(word: str, language: str) -> bool:
     if listed_zipf(word, language) is not None:
         return True
     table = _mapped(f"{language}.known")
-    if table is not None and bloom.holds(memoryview(table), word):
+    plain = word.replace("ß", "ss")
+    if table is not None and bloom.holds(memoryview(table), plain):
         return True
-    return language in COMPOUNDING and _is_compound(word, language)
+    return language in COMPOUNDING and _is_compound(plain, language)
 
 
 def _is_compound(word: str, language: str) -> bool:
-    """Whether a word is two listed words, with one of the letters that German and its kin put between."""
+    """Whether a word is listed words in a row, with the letters that German and its kin put between."""
     for cut in range(_PART, len(word) - _PART + 1):
-        tail = word[cut:]
-        if listed_zipf(tail, language) is None:
+        if listed_zipf(word[cut:], language) is None:
             continue
         for link in _LINKS:
-            head = word[:cut].removesuffix(link) if link else word[:cut]
-            if len(head) >= _PART and (not link or word[:cut].endswith(link)):
-                if listed_zipf(head, language) is not None:
-                    return True
+            head = word[:cut]
+            if not head.endswith(link):
+                continue
+            head = head.removesuffix(link)
+            if len(head) < _PART:
+                continue
+            if listed_zipf(head, language) is not None:
+                return True
+            if len(head) >= 3 * _PART and _is_compound(head, language):
+                return True
     return False
 
 
