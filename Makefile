@@ -67,7 +67,7 @@ bench: $(DEV)
 
 eval: $(DEV)
 	@scripts/system-packages test
-	@$(BIN)/python tests/bench/retrieval.py --eval
+	@$(BIN)/python tests/eval/run.py $(EVAL)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

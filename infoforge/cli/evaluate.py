@@ -142,14 +142,14 @@ def _measure(
 ) -> dict[str, Any]:
     """Run the questions: ``data`` of ``eval``."""
     from infoforge.evaluate import evaluation, questions
-    from infoforge.evaluate.run import Plan
+    from infoforge.evaluate.run import BUDGETS, Plan
 
     every = questions.load(path)
     asked = questions.sample(every, given["sample"] or 0, given["seed"])
     options = search_options(given, endpoint=given["endpoint"])
     if given["endpoint"] and not given["answers"]:
         raise UsageError("--endpoint needs --answers", "without it no model is asked")
-    plan = Plan(settings, options, answers=given["answers"], curve=curve)
+    plan = Plan(settings, options, answers=given["answers"], curve=BUDGETS if curve else ())
     with click.progressbar(
         length=len(asked),
         label="infoforge: eval",

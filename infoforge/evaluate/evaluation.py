@@ -72,7 +72,7 @@ def evaluate(
     }
     journal = None
     if resume is not None:
-        same = setting | {"curve": plan.curve, "questions": _fingerprint(questions)}
+        same = setting | {"curve": list(plan.curve), "questions": _fingerprint(questions)}
         journal = Journal(resume, same)
     rows = run(questions, corpora, plan, journal=journal, progress=progress)
     figures = report.summary(rows)

@@ -22,7 +22,7 @@ from infoforge.retrieval.trim import passages
 RANKS = 10
 """Titles kept of each ranking."""
 BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 4000, 6000, 8000, 12_000, 16_000)
-"""Characters for which the page plots how often the answer is in them."""
+"""Characters for which the HTML page plots how often the answer is in them."""
 _GIVE_UP = 5
 """Questions in a row that could not be searched; then the corpora are taken to be down."""
 
@@ -37,13 +37,13 @@ class Plan:
         settings: The settings.
         options: As for ``ask``.
         answers: Whether the model is asked too.
-        curve: Whether passages are also cut to each of `BUDGETS`.
+        curve: Characters to which passages are also cut, to see how often the answer is in them.
     """
 
     settings: Settings
     options: Options
     answers: bool = False
-    curve: bool = False
+    curve: tuple[int, ...] = ()
 
 
 def run(
@@ -206,7 +206,7 @@ def _curve(question: Question, looked: Looked, plan: Plan) -> list[list[int]]:
     """For each budget: the budget, the characters used, 1 if they hold the answer."""
     _, count = budget(plan.settings, plan.options)
     points = []
-    for size in BUDGETS:
+    for size in plan.curve:
         ranked = looked.found.ranked
         sources = passages(ranked, looked.found.keywords, size, count) if ranked else ()
         text = "\n".join(source.text for source in sources)
