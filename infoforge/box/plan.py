@@ -31,10 +31,11 @@ _URL = f"http://127.0.0.1:{INNER_PORT}/catalog/v2/entries?count=1"
 HEALTH_COMMAND = (
     # The official image has busybox wget; images made of distribution packages may have curl, or
     # bash alone. Health means that a book is listed: a denied mount gives HTTP 200 and none.
+    # Without a Host header kiwix-serve 3.7 answers 404.
     f"if command -v wget >/dev/null; then wget -q -T 9 -O - '{_URL}'; "
     f"elif command -v curl >/dev/null; then curl -s -m 9 '{_URL}'; "
     f"else bash -c 'exec 3<>/dev/tcp/127.0.0.1/{INNER_PORT}; "
-    'printf "GET /catalog/v2/entries?count=1 HTTP/1.0\\r\\n\\r\\n" >&3; '
+    'printf "GET /catalog/v2/entries?count=1 HTTP/1.0\\r\\nHost: x\\r\\n\\r\\n" >&3; '
     "cat <&3'; fi | grep -q '<entry>'"
 )
 
