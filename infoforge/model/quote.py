@@ -115,6 +115,7 @@ class _Sentence:
     text: str
     stems: frozenset[str]
     title: frozenset[str]
+    opening: frozenset[str]
 
 
 def quote(question: str, sources: Sequence[Source]) -> str:
@@ -137,7 +138,8 @@ def quote(question: str, sources: Sequence[Source]) -> str:
         spoken = source.language or language
         title = _stems(source.title, spoken)
         for order, text in enumerate(_units(source)):
-            pool.append(_Sentence(source, order, text, _stems(text, spoken), title))
+            stems, opening = _stems(text, spoken), _stems(text[:40], spoken)
+            pool.append(_Sentence(source, order, text, stems, title, opening))
     chosen = _choose(question, language, weights, pool) if weights else []
     if not chosen:
         return sorry
@@ -240,6 +242,9 @@ def _scored(
             continue
         if wants:
             score += 0.22 * sum(_has(want, sentence) for want in wants) / len(wants)
+        # A sentence about its article's subject begins with it; a very long one says many things.
+        score += 0.08 * bool(sentence.title & sentence.opening & weights.keys())
+        score -= 0.03 * max(0.0, len(sentence.text) / 250 - 1)
         score += 0.05 * max(0.0, 1 - sentence.order / 5) + 0.1 / sentence.source.number
         yield score, sentence
 
