@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import sys
@@ -70,23 +71,35 @@ class ZimWriter:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            # libzim has no cancel: its threads are left to finish what they hold.
-            self.discard()
+            self._abandon()
             return
         try:
             with _quiet():
                 self._creator.__exit__(None, None, None)
             add_title_index(self.temporary)
         except Exception as failure:
-            self.discard()
+            self._abandon()
             text = " ".join(str(failure).split())
             raise InfoForgeError(
-                f"libzim could not finish {self.target}: {text}", code="zimify_write"
+                f"libzim could not finish {self.target}: {text}",
+                f"the index needs room beside the file while it is made: df {self.target.parent}",
+                code="zimify_write",
             ) from None
+
+    def _abandon(self) -> None:
+        """Leave libzim where it is.
+
+        It has no cancel, and after a failure its destructor waits for threads that have ended. So
+        the object is never destroyed, not even when the interpreter ends.
+        """
+        import ctypes
+
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._creator))
+        self.discard()
 
     def discard(self) -> None:
         """Remove the unfinished file, and the index files that libzim keeps beside it."""
-        for path in self.temporary.parent.glob(self.temporary.name.replace("[", "[[]") + "*"):
+        for path in self.temporary.parent.glob(f"{glob.escape(self.temporary.stem)}*"):
             with suppress(OSError):
                 if path.is_dir():
                     import shutil

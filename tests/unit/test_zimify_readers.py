@@ -1,0 +1,365 @@
+"""Readers: one document in, finished pages out."""
+
+import io
+import os
+import zipfile
+
+import pytest
+from support.documents import PNG, docx, epub, pdf, write_tree, zip_bomb, zipped
+
+from infoforge.text.html import parse
+from infoforge.zimify import readers
+from infoforge.zimify.heads import read_head
+from infoforge.zimify.model import Attachment, Page
+from infoforge.zimify.page import Frame
+from infoforge.zimify.readers import text as text_reader
+from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.walk import walk
+
+FRAME = Frame("en", "index")
+
+
+@pytest.fixture
+def read(tmp_path):
+    """``read({name: content, …}, name)`` -> what the reader makes of one of the files."""
+
+    def run(files, name):
+        write_tree(tmp_path, files)
+        found = walk(str(tmp_path), (), lambda notice: None)
+        shelf = Shelf(found, [read_head(file) for file in found])
+        return readers.read(shelf.by_rel[name], shelf, FRAME)
+
+    return run
+
+
+def body(rendered, number=0):
+    pages = [item for item in rendered.items if isinstance(item, Page)]
+    return pages[number].body.decode()
+
+
+def attachments(rendered):
+    return {i.path: (i.mimetype, i.body) for i in rendered.items if isinstance(i, Attachment)}
+
+
+def test_markdown_becomes_a_page(read):
+    source = (
+        "---\ntitle: The title\ntags: [x]\n---\n\nText *with* ~~marks~~.\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nif a < b:\n    pass\n```\n\n"
+        "- [x] done\n\nTerm\n: its meaning\n\nA note.[^1]\n\n[^1]: The foot.\n"
+    )
+    page = body(read({"a.md": source}, "a.md"))
+    assert "<title>The title</title>" in page
+    assert "<h1>The title</h1>" in page
+    assert "<td>2</td>" in page
+    assert '<code class="language-python">if a &lt; b:\n    pass' in page
+    assert "<s>marks</s>" in page
+    assert 'type="checkbox"' in page
+    assert "<dd>its meaning</dd>" in page
+    assert 'class="footnotes"' in page
+    assert "tags:" not in page
+
+
+def test_a_note_with_its_own_heading_gets_no_second_one(read):
+    page = body(read({"a.md": "---\ntitle: Other\n---\n# Own\n\ntext"}, "a.md"))
+    assert page.count("<h1") == 1
+    page = body(read({"a.md": "---\ntitle: Same\n---\n## Same\n\ntext"}, "a.md"))
+    assert "<h1" not in page
+    page = body(read({"a.md": "---\ntitle: Title\n---\n## Part\n\ntext"}, "a.md"))
+    assert page.index("<h1>Title</h1>") < page.index('<h2 id="part">Part</h2>')
+
+
+def test_wiki_links_of_every_form(read):
+    files = {
+        "in/a.md": (
+            "[[B]] [[B|shown]] [[B#Some heading]] [[b#^block]] [[#Here]] [[Alias]] [[x/B]]\n\n"
+            "![[pic.png]] ![[pic.png|120]] ![[B]] [[Gone]] `[[code]]` [[ not\nclosed ]]\n\n"
+            "| t |\n|---|\n| [[B\\|in a table]] |\n"
+        ),
+        "x/B.md": "---\naliases: [Alias]\n---\n## Some heading\n",
+        "pic.png": PNG,
+    }
+    rendered = read(files, "in/a.md")
+    page = body(rendered)
+    for markup in (
+        '<a href="../x/B">B</a>',
+        '<a href="../x/B">shown</a>',
+        '<a href="../x/B#some-heading">B § Some heading</a>',
+        '<a href="a#here">Here</a>',
+        '<a href="../x/B">Alias</a>',
+        '<a href="../x/B">x/B</a>',
+        '<img src="../pic.png" alt="">',
+        '<img src="../pic.png" alt="" width="120">',
+        '<span class="missing">Gone</span>',
+        "<code>[[code]]</code>",
+        '<a href="../x/B">in a table</a>',
+    ):
+        assert markup in page
+    assert rendered.links.dead == [("in/a.md", "[[Gone]]")]
+    assert 'id="some-heading"' in body(read(files, "x/B.md"))
+
+
+def test_links_between_notes_and_to_files(read):
+    files = {
+        "a.md": (
+            "[one](b.md) [two](./b.md#part) [three](b) [four](sub/) [five](Long%20name.md)\n"
+            "![i](pic.png) [six](gone.md) <a href='page.html'>seven</a>\n"
+            '[eight]({{< ref "./b.md" >}}) [nine]({{% relref "Long name.md" %}})\n'
+        ),
+        "b.md": "x",
+        "sub/c.md": "x",
+        "Long name.md": "x",
+        "page.html": "<title>x</title>",
+        "pic.png": PNG,
+    }
+    rendered = read(files, "a.md")
+    page = body(rendered)
+    for markup in (
+        '<a href="b">one</a>',
+        '<a href="b#part">two</a>',
+        '<a href="b">three</a>',
+        '<a href="sub/index">four</a>',
+        '<a href="Long%20name">five</a>',
+        '<img src="pic.png" alt="i">',
+        '<a data-dead-href="gone.md">six</a>',
+        'href="page.html">seven',
+        '<a href="b">eight</a>',
+        '<a href="Long%20name">nine</a>',
+    ):
+        assert markup in page
+    assert rendered.links.dead == [("a.md", "gone.md")]
+
+
+def test_headings_of_one_name_have_anchors_of_their_own(read):
+    page = body(read({"a.md": "# A\n\n## Steps\n\n## Steps\n\n## !\n"}, "a.md"))
+    assert [f'id="{name}"' in page for name in ("a", "steps", "steps-1", "section")] == [True] * 4
+
+
+def test_a_picture_in_the_network_becomes_a_link_to_it(read):
+    rendered = read({"a.md": "![a <chart>](https://example.org/c.png)"}, "a.md")
+    page = body(rendered)
+    assert '<a class="external-image" href="https://example.org/c.png">a &lt;chart&gt;</a>' in page
+    assert rendered.links.external == [("a.md", "https://example.org/c.png")]
+
+
+def test_a_disambiguation_page_is_known_as_one(read):
+    source = "---\ntitle: Ada\ndisambiguation: true\n---\n**Ada** may refer to:\n\n- [[b]], a b\n"
+    page = body(read({"Ada.md": source, "b.md": "x"}, "Ada.md"))
+    document = parse(page, "Ada")
+    assert document.disambiguation
+    assert [link.path for link in document.links] == ["b"]
+    assert not parse(body(read({"c.md": "# C\n\ntext"}, "c.md")), "c").disambiguation
+
+
+def test_empty_notes_have_a_title(read):
+    assert "<h1>empty</h1>" in body(read({"empty.md": ""}, "empty.md"))
+
+
+def test_pages_stay_as_they_are_but_say_that_they_are_utf8(read):
+    right = "<html><head><meta charset='UTF-8'><title>T</title></head><body>ä</body></html>"
+    assert body(read({"a.html": right}, "a.html")) == right
+    plain = "<html><head><title>T</title></head><body>a</body></html>"
+    assert body(read({"a.html": plain}, "a.html")) == plain
+    page = body(read({"a.html": plain.replace(">a<", ">ä<")}, "a.html"))
+    assert page == plain.replace(">a<", ">ä<").replace("<head>", '<head><meta charset="utf-8">')
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("big5", "中文字"), ("iso-8859-1", "Köln"), ("koi8-r", "Москва")]
+)
+def test_pages_in_other_encodings_become_utf8(read, encoding, text):
+    page = f"<html><head><meta charset={encoding}><title>{text}</title></head></html>"
+    made = body(read({"a.html": page.encode(encoding)}, "a.html"))
+    assert text in made
+    assert "<meta charset=utf-8>" in made
+
+
+def test_text_keeps_its_lines_and_its_signs(read):
+    page = body(read({"a.txt": "one\n  <two> & three\n"}, "a.txt"))
+    assert "one\n  &lt;two&gt; &amp; three" in page
+
+
+def test_long_text_becomes_a_chain_of_pages(read, monkeypatch):
+    monkeypatch.setattr(text_reader, "PART_BYTES", 1000)
+    lines = [f"line {number}" for number in range(500)]
+    rendered = read({"a.txt": "\n".join(lines), "a (2).md": "in the way"}, "a.txt")
+    pages = [item for item in rendered.items if isinstance(item, Page)]
+    assert len(pages) > 4
+    assert len({page.path for page in pages} | {"a (2)"}) == len(pages) + 1
+    words = "".join(page.body.decode() for page in pages)
+    assert all(f"{line}\n" in words or f"{line}<" in words for line in lines)
+    for before, after in zip(pages, pages[1:], strict=False):
+        name = after.path.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+        assert f'rel="next" href="{name}"' in before.body.decode()
+    assert 'rel="next"' not in pages[-1].body.decode()
+
+
+def test_binary_data_under_the_name_of_a_text_is_refused(read):
+    assert "binary" in read({"a.txt": bytes(range(256)) * 40}, "a.txt").error
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["name,age\nAnna,3\n", "name;age\nAnna;3\n", "name\tage\nAnna\t3\n"],
+)
+def test_tables_in_any_dialect(read, table):
+    rendered = read({"a.csv": table}, "a.csv")
+    page = body(rendered)
+    assert "<tr><th>name</th><th>age</th></tr>" in page
+    assert "<tr><td>Anna</td><td>3</td></tr>" in page
+    assert '<a href="a.csv">a.csv</a>' in page
+
+
+def test_long_tables_repeat_their_heading(read):
+    rows = "\n".join(f"{n},{n * n}" for n in range(4500))
+    rendered = read({"a.csv": f"n,square\n{rows}\n"}, "a.csv")
+    assert len(rendered.items) == 3
+    assert all("<th>square</th>" in page.body.decode() for page in rendered.items)
+    assert "<td>4499</td>" in body(rendered, 2)
+
+
+def test_odd_tables_are_survived(read):
+    assert "(empty)" in body(read({"a.csv": ""}, "a.csv"))
+    assert "&lt;b&gt;" in body(read({"a.csv": "x,<b>\n1"}, "a.csv"))
+    assert "Zürich" in body(read({"a.csv": "Ort,PLZ\nZürich,8000\n".encode("latin-1")}, "a.csv"))
+
+
+def test_a_pdf_becomes_its_text(read):
+    rendered = read({"a.pdf": pdf(["First page", "Second page"], "The manual")}, "a.pdf")
+    page = body(rendered)
+    assert rendered.title == "The manual"
+    assert '<section id="page=2">\n<p>Second page</p>' in page
+    assert '<a href="a.pdf">a.pdf</a>' in page
+
+
+def test_a_pdf_without_a_useful_title_is_called_as_its_file(read):
+    assert read({"My_file.pdf": pdf(["x"], "Microsoft Word - x.doc")}, "My_file.pdf").title == (
+        "My file"
+    )
+
+
+def test_a_pdf_with_a_password_is_refused_and_one_with_an_empty_password_read(read):
+    locked = read({"a.pdf": pdf(["secret"], password="x")}, "a.pdf")
+    assert locked.error == "protected by a password"
+    assert not locked.items
+
+
+def test_a_pdf_of_pictures_is_told(read):
+    rendered = read({"a.pdf": pdf([""])}, "a.pdf")
+    assert [notice.code for notice in rendered.notices] == ["zimify_no_text"]
+    assert rendered.items
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.4 nothing", pdf(["x" * 500])[:300], b"\0" * 2000])
+def test_a_damaged_pdf_is_refused(read, data):
+    assert read({"a.pdf": data}, "a.pdf").error
+
+
+def test_a_word_document_becomes_a_page(read):
+    data = docx(
+        [("Heading1", "The heading"), ("Normal", "Some text & more")],
+        title="The properties",
+        link="b.md",
+        picture=True,
+    )
+    rendered = read({"a.docx": data, "b.md": "x"}, "a.docx")
+    page = body(rendered)
+    assert rendered.title == "The properties"
+    assert "<h1>The heading</h1>" in page
+    assert "Some text &amp; more" in page
+    assert '<a href="b">a link</a>' in page
+    assert '<img src="a.docx.pictures/1.png"' in page
+    assert attachments(rendered) == {"a.docx.pictures/1.png": ("image/png", PNG)}
+    assert read({"c.docx": docx([("Heading1", "Only a heading")])}, "c.docx").title == (
+        "Only a heading"
+    )
+    assert "<h1>d</h1>" in body(read({"d.docx": docx([("Normal", "x")])}, "d.docx"))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged"),
+        (b"PK\3\4 junk", "damaged"),
+        (zipped({"x": "y"}), "no Word document"),
+        (zip_bomb(), "zip bomb"),
+        (docx([("Normal", "text " * 500)])[:-200], "damaged"),
+    ],
+)
+def test_a_damaged_word_document_is_refused(read, data, reason):
+    assert reason in read({"a.docx": data}, "a.docx").error
+
+
+def test_a_bomb_that_lies_about_its_size_unpacks_no_further_than_it_says(read):
+    data = bytearray(zip_bomb(80))
+    size = (80 << 20).to_bytes(4, "little")
+    for _ in range(data.count(size)):
+        place = data.index(size)
+        data[place : place + 4] = (1000).to_bytes(4, "little")
+    rendered = read({"a.docx": bytes(data)}, "a.docx")
+    assert rendered.error
+    assert not rendered.items
+
+
+def test_an_encrypted_archive_is_refused(read):
+    data = bytearray(docx([("Normal", "x")]))
+    at = data.index(b"PK\1\2")
+    data[at + 8] |= 1
+    assert read({"a.docx": bytes(data)}, "a.docx").error == "protected by a password"
+
+
+def test_a_book_becomes_a_page_for_each_chapter(read):
+    data = epub(
+        "The book",
+        {
+            "one.xhtml": '<h1>Start</h1><p><a href="two.xhtml#x">on</a><a id="q"/>'
+            '<img src="pic.png"/></p>',
+            "two.xhtml": '<h2 id="x">End</h2><a href="gone.xhtml">gone</a>',
+        },
+        {"pic.png": PNG, "s.css": b"p{}"},
+    )
+    rendered = read({"b.epub": data}, "b.epub")
+    pages = {item.path: item for item in rendered.items if isinstance(item, Page)}
+    assert [page.title for page in pages.values()] == [
+        "Start (The book)",
+        "End (The book)",
+        "The book",
+    ]
+    one = pages["b.epub.book/OEBPS/one.xhtml"].body.decode()
+    assert 'href="two.xhtml#x"' in one
+    assert '<a id="q"></a>' in one
+    assert '<a href="b.epub.book/OEBPS/one.xhtml">' in pages["b"].body.decode()
+    assert rendered.links.dead == [("b.epub/OEBPS/two.xhtml", "gone.xhtml")]
+    assert attachments(rendered)["b.epub.book/OEBPS/pic.png"] == ("image/png", PNG)
+
+
+def test_damaged_and_locked_books_are_refused(read):
+    good = epub("T", {"a.xhtml": "x"})
+    locked = io.BytesIO(good)
+    with zipfile.ZipFile(locked, "a") as archive:
+        archive.writestr(
+            "META-INF/encryption.xml",
+            '<encryption><CipherReference URI="OEBPS/a.xhtml"/></encryption>',
+        )
+    for data, reason in (
+        (b"x", "damaged"),
+        (zipped({"x": "y"}), "no EPUB"),
+        (zipped({"META-INF/container.xml": "<broken"}), "damaged EPUB"),
+        (epub("T", {}), "without chapters"),
+        (locked.getvalue(), "digital rights"),
+    ):
+        assert reason in read({"b.epub": data}, "b.epub").error
+
+
+def test_entities_that_grow_are_stopped(read):
+    layers = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    bomb = f'<!DOCTYPE x [<!ENTITY l0 "lol">{layers}]><x full-path="&l11;"/>'
+    assert read({"b.epub": zipped({"META-INF/container.xml": bomb})}, "b.epub").error
+
+
+def test_a_file_that_vanished_is_named(tmp_path):
+    write_tree(tmp_path, {"a.md": "x", "b.txt": "x", "c.pdf": "x", "d.docx": "x"})
+    found = walk(str(tmp_path), (), lambda notice: None)
+    shelf = Shelf(found, [read_head(file) for file in found])
+    for document in shelf.documents:
+        os.unlink(document.file.real)
+        assert readers.read(document, shelf, FRAME).error == "No such file or directory"
