@@ -110,7 +110,7 @@ def _convert(folder: Path, source: Path) -> bytes:
         raise VaultError(f"{folder}/config.json: {error}", code="model_damaged") from error
     if config.get("model_type") != "bert" or config.get("hidden_act", "gelu") != "gelu":
         raise VaultError(
-            f"{folder} holds a {config.get('model_type')} model; only BERT is read from safetensors",
+            f"{folder} holds a {config.get('model_type')} model; safetensors: only BERT is read",
             "use its ONNX export (onnx/model.onnx), or an embedding server: kind: openai",
             code="model_kind",
         )
@@ -158,24 +158,22 @@ def _convert(folder: Path, source: Path) -> bytes:
         def dense(into: str, name: str, out: str, layer: int = layer) -> None:
             add("MatMul", [into, keep(f"{out}w{layer}", weights[f"{name}.weight"].T)], [out])
 
-        def norm(
-            value: str, skip: str, name: str, bias: str, out: str, layer: int = layer
-        ) -> None:
+        def norm(values: list[str], name: str, bias: str, out: str, layer: int = layer) -> None:
             parts = [
                 keep(f"{out}g{layer}", weights[f"{name}.LayerNorm.weight"]),
                 keep(f"{out}s{layer}", weights[f"{name}.LayerNorm.bias"]),
                 keep(f"{out}b{layer}", weights[bias]),
             ]
-            add("SkipLayerNormalization", [value, skip, *parts], [out], _MS, epsilon=epsilon)
+            add("SkipLayerNormalization", [*values, *parts], [out], _MS, epsilon=epsilon)
 
         dense(f"a{layer}", f"{at}.attention.output.dense", f"o{layer}")
         output = f"{at}.attention.output"
-        norm(f"o{layer}", f"x{layer}", output, f"{output}.dense.bias", f"n{layer}")
+        norm([f"o{layer}", f"x{layer}"], output, f"{output}.dense.bias", f"n{layer}")
         dense(f"n{layer}", f"{at}.intermediate.dense", f"i{layer}")
         wide = keep(f"ib{layer}", weights[f"{at}.intermediate.dense.bias"])
         add("BiasGelu", [f"i{layer}", wide], [f"g{layer}"], _MS)
         dense(f"g{layer}", f"{at}.output.dense", f"f{layer}")
-        norm(f"f{layer}", f"n{layer}", f"{at}.output", f"{at}.output.dense.bias", f"x{layer + 1}")
+        norm([f"f{layer}", f"n{layer}"], f"{at}.output", f"{at}.output.dense.bias", f"x{layer + 1}")
     add("Identity", [f"x{config['num_hidden_layers']}"], ["last_hidden_state"])
     whole = [
         helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "length"])

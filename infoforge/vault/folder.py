@@ -25,7 +25,7 @@ Warn = Callable[[Notice], None]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that may be a note: its path in the vault (with ``/``) and its modification time (ns)."""
+    """A file that may be a note: path in the vault (with ``/``), modification time in ns."""
 
     source: str
     path: Path
@@ -99,7 +99,7 @@ def _walk(root: Path, folder: Path, prefix: str, rules: Rules, warn: Warn) -> It
             yield File(source, Path(entry.path), modified)
 
 
-def _unfit(root: Path, entry: os.DirEntry[str]) -> tuple[str, int]:
+def _unfit(root: Path, entry: os.DirEntry[str]) -> tuple[str, int]:  # noqa: PLR0911
     """Why a file is no note (empty: it may be one), and its modification time (0: it is gone)."""
     try:
         entry.name.encode("utf-8")
@@ -145,7 +145,7 @@ def commit_dates(folder: Path) -> dict[str, str]:
 
     def git(*args: str) -> str:
         try:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603
                 ["git", "-c", "core.quotePath=false", "-C", str(folder), *args],  # noqa: S607
                 capture_output=True,
                 timeout=60,

@@ -16,7 +16,9 @@ _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.*?)^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.M)
 _WIKI = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(<?([^()\s<>]+(?:\([^()\s]*\)[^()\s]*)?)>?(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]*)\]\(<?([^()\s<>]+(?:\([^()\s]*\)[^()\s]*)?)>?(?:\s+\"[^\"]*\")?\)"
+)
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 _DATES = ("updated", "modified", "lastmod", "last_modified", "last_reviewed_on", "date", "created")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")

@@ -1,0 +1,250 @@
+"""The indexer: whatever happened in the folder, afterwards the index equals it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from infoforge.contract import Notice
+from infoforge.vault import chunks as cutting
+from infoforge.vault import folder as vault_folder
+from infoforge.vault.chunks import Chunk, chunks
+from infoforge.vault.embed import Embedder
+from infoforge.vault.errors import VaultError
+from infoforge.vault.notes import NotANote, Note, decode, parse
+from infoforge.vault.search import vector_text
+from infoforge.vault.store import Entry, Model, Store
+
+if TYPE_CHECKING:
+    from infoforge.config.settings import VaultSettings
+
+Warn = Callable[[Notice], None]
+Progress = Callable[[int, int], None]
+"""Told how many of the changed notes are done."""
+
+TOGETHER = 256
+"""Chunks given to the model at once: enough to sort by length, few enough to lose little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a run did: notes by what happened to them, chunks by where their vectors came from."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    embedded: int = 0
+    reused: int = 0
+
+
+@dataclass(slots=True)
+class _Work:
+    """A note that is to be put in."""
+
+    source: str
+    digest: str
+    note: Note
+    modified: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(slots=True)
+class _Tally:
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    embedded: int = 0
+    reused: int = 0
+    new: set[str] = field(default_factory=set)
+
+
+def index(
+    store: Store,
+    embedder: Callable[[], Embedder],
+    settings: VaultSettings,
+    *,
+    warn: Warn,
+    progress: Progress | None = None,
+    rebuild: bool = False,
+) -> Indexed:
+    """Make the index equal to the folder.
+
+    Args:
+        store: The index; this run becomes its one writer until it ends.
+        embedder: Opens the model.
+        settings: The vault's settings.
+        warn: Told which files were left out.
+        progress: Told how far it is.
+        rebuild: Drop what is there and begin anew (another model, another language).
+
+    Returns:
+        What was done.
+
+    Raises:
+        VaultError: The folder, the database or the model fails. What was done before is kept, and
+            the next run goes on from there.
+    """
+    if settings.folder is None:
+        raise VaultError(
+            "no vault is configured", "set vault.folder to the folder of notes", code="no_vault"
+        )
+    store.lock()
+    try:
+        model = embedder()
+        named = Model(model.name, model.dimension)
+        if rebuild:
+            store.clear()
+        store.migrate(named)
+        store.check_model(named)
+        _language(store, settings.language)
+        return _Run(store, model, settings, warn, progress).run()
+    finally:
+        # The lock goes with the connection anyway, and this one may be broken.
+        try:
+            store.unlock()
+        except VaultError:
+            store.close()
+
+
+def _language(store: Store, language: str) -> None:
+    held = store.setting("language")
+    if not held:
+        known = store.rows("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", language)
+        if not known:
+            names = store.rows("SELECT string_agg(cfgname, ', ') FROM pg_ts_config")
+            raise VaultError(
+                f"vault.language: Postgres has no text search configuration {language!r}",
+                f"it has: {names[0][0]}",
+            )
+        store.rows("INSERT INTO vault_settings VALUES ('language', %s)", language)
+    elif held != language:
+        raise VaultError(
+            f"the index was made for {held}, vault.language is {language}",
+            "make the index anew: infoforge vault index --rebuild",
+            code="vault_model",
+        )
+
+
+class _Run:
+    def __init__(
+        self,
+        store: Store,
+        model: Embedder,
+        settings: VaultSettings,
+        warn: Warn,
+        progress: Progress | None,
+    ) -> None:
+        self.store = store
+        self.model = model
+        self.settings = settings
+        self.warn = warn
+        self.progress = progress
+        self.tally = _Tally()
+        self.dates: dict[str, str] | None = None
+        salt = (cutting.VERSION, settings.embedding.document_prefix, model.window)
+        self.salt = repr(salt).encode()
+
+    def run(self) -> Indexed:
+        held = self.store.notes()
+        present: set[str] = set()
+        changed: list[tuple[vault_folder.File, str]] = []
+        for file in vault_folder.files(self._folder(), self.settings.exclude, self._skip):
+            data = self._data(file)
+            if data is None:
+                continue
+            present.add(file.source)
+            digest = hashlib.sha256(self.salt + data).hexdigest()
+            if held.get(file.source) == digest:
+                self.tally.unchanged += 1
+            else:
+                changed.append((file, digest))
+                if file.source not in held:
+                    self.tally.new.add(file.source)
+        # Notes that went are taken out last: a note that was moved finds its vectors still there.
+        gone = [source for source in held if source not in present]
+        done = 0
+        batch: list[_Work] = []
+        waiting = 0
+        for work in self._works(changed):
+            batch.append(work)
+            waiting += len(work.chunks)
+            if waiting >= TOGETHER:
+                done = self._put(batch, done, len(changed))
+                batch, waiting = [], 0
+        self._put(batch, done, len(changed))
+        for source in gone:
+            self.store.remove(source)
+            self.tally.removed += 1
+        t = self.tally
+        return Indexed(t.added, t.changed, t.removed, t.unchanged, t.skipped, t.embedded, t.reused)
+
+    def _folder(self) -> Path:
+        assert self.settings.folder is not None
+        return self.settings.folder
+
+    def _skip(self, notice: Notice) -> None:
+        self.tally.skipped += 1
+        self.warn(notice)
+
+    def _data(self, file: vault_folder.File) -> bytes | None:
+        """A note's bytes; ``None`` for one that is gone or cannot be a note."""
+        try:
+            data = vault_folder.read(file)
+            if data is not None:
+                decode(data)
+        except (OSError, NotANote) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._skip(Notice("note_skipped", f"{file.source}: {reason}"))
+            return None
+        return data
+
+    def _works(self, changed: list[tuple[vault_folder.File, str]]) -> Iterator[_Work]:
+        for file, _ in changed:
+            # Read again: it may have changed since, and what is cut must be what was hashed.
+            data = self._data(file)
+            if data is None:
+                continue
+            digest = hashlib.sha256(self.salt + data).hexdigest()
+            note = parse(decode(data), PurePosixPath(file.source).stem)
+            cut = chunks(note, self.model.count, self.model.window)
+            yield _Work(file.source, digest, note, self._modified(file, note), cut)
+
+    def _modified(self, file: vault_folder.File, note: Note) -> str:
+        if note.date:
+            return note.date
+        if self.dates is None:
+            self.dates = vault_folder.commit_dates(self._folder())
+        day = datetime.fromtimestamp(file.modified / 1e9, UTC).date().isoformat()
+        return self.dates.get(file.source, day)
+
+    def _put(self, batch: list[_Work], done: int, total: int) -> int:
+        """Embed what is new of a batch in one go, then put its notes in, one transaction each."""
+        texts = {chunk.digest: chunk.embedded for work in batch for chunk in work.chunks}
+        vectors = self.store.vectors(list(texts)) if texts else {}
+        new = [digest for digest in texts if digest not in vectors]
+        if new:
+            rows = self.model.documents([texts[digest] for digest in new])
+            vectors |= {digest: vector_text(row) for digest, row in zip(new, rows, strict=True)}
+        self.tally.embedded += len(new)
+        self.tally.reused += len(texts) - len(new)
+        for work in batch:
+            extra = " ".join((*work.note.aliases, *work.note.tags))
+            entry = Entry(work.source, work.digest, work.note.title, extra, work.modified)
+            found = [(chunk, vectors[chunk.digest]) for chunk in work.chunks]
+            self.store.put(entry, found, self.settings.language)
+            if work.source in self.tally.new:
+                self.tally.added += 1
+            else:
+                self.tally.changed += 1
+            done += 1
+            if self.progress is not None:
+                self.progress(done, total)
+        return done
