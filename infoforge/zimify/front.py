@@ -60,7 +60,7 @@ def _listing(
     documents = sorted(documents, key=lambda d: (_rank(d), fold(d.title), d.file.rel))
     path = shelf.listing(folder)
     name = posixpath.basename(folder) if folder else title
-    lines = [(f"{posixpath.basename(sub)}/", shelf.listing(sub), "") for sub in folders]
+    lines = [(f"{posixpath.basename(sub)}/", shelf.entrance(sub), "") for sub in folders]
     titles: dict[str, int] = {}
     for document in documents:
         titles[fold(document.title)] = titles.get(fold(document.title), 0) + 1

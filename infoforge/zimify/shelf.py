@@ -42,7 +42,7 @@ class Shelf:
         self.folders: set[str] = {""}
         """Folders with a document in or below them; each gets a listing."""
         self._folded: dict[str, Document] = {}
-        self._names: dict[str, list[Document]] = {}
+        self._names: dict[str, Document | list[Document]] = {}
         pairs = list(zip(files, heads, strict=True))
         # Names that are kept come first, so that a page made of a document gives way to them.
         kept = {file.rel for file, _ in pairs if file.kind not in CONVERTED}
@@ -73,16 +73,24 @@ class Shelf:
 
     def _remember(self, document: Document) -> None:
         rel = document.file.rel
-        self._folded.setdefault(fold(rel), document)
+        if (folded := fold(rel)) != rel:
+            self._folded.setdefault(folded, document)
         if document.file.kind == "file":
             names = {fold(posixpath.basename(rel))}
         else:
             self._folded.setdefault(fold(stem(rel)), document)
-            names = {fold(posixpath.basename(rel)), fold(stem(posixpath.basename(rel)))}
+            names = {fold(stem(posixpath.basename(rel)))}
             names.add(fold(document.title))
             names.update(map(fold, document.head.aliases))
         for name in names:
-            self._names.setdefault(name, []).append(document)
+            # A list for each of many names would cost more than all the rest.
+            before = self._names.get(name)
+            if before is None:
+                self._names[name] = document
+            elif isinstance(before, list):
+                before.append(document)
+            else:
+                self._names[name] = [before, document]
 
     def link(self, url: str, rel: str, made: frozenset[str] = frozenset()) -> Target | None:
         """Where a relative URL in the file ``rel`` leads.
@@ -146,16 +154,27 @@ class Shelf:
         folder = self.index_of(path) if path in self.folders else None
         if folder is not None:
             return folder
-        document = self._folded.get(fold(path)) or self._folded.get(fold(stem(path)))
-        if document is not None and path:
-            return document.path
-        return None
+        document = self._by_name(path) or self._by_name(stem(path))
+        return document.path if document is not None and path else None
+
+    def _by_name(self, path: str) -> Document | None:
+        """The document of a path in any case and composition, with or without its ending."""
+        folded = fold(path)
+        return self.by_rel.get(folded) or self._folded.get(folded)
 
     def index_of(self, folder: str) -> str | None:
         """The entry that stands for a folder, its listing where it has no index of its own."""
         for name in INDEX_STEMS:
-            document = self._folded.get(fold(f"{folder}/{name}" if folder else name))
+            document = self._by_name(f"{folder}/{name}" if folder else name)
             if document is not None and document.file.kind != "file":
+                return document.path
+        return self.listing(folder)
+
+    def entrance(self, folder: str) -> str:
+        """Where a listing sends a reader for a folder: the start page of a site, or a listing."""
+        for name in ("index.html", "index.htm", "index.xhtml"):
+            document = self.by_rel.get(f"{folder}/{name}")
+            if document is not None and document.file.kind == "html":
                 return document.path
         return self.listing(folder)
 
@@ -183,24 +202,33 @@ class Shelf:
             joined = join(target, start)
             document = None
             if joined:
-                document = self.by_rel.get(joined) or self._folded.get(fold(joined))
+                document = self.by_rel.get(joined) or self._by_name(joined)
             if document is not None:
                 return Target(document.path, fragment)
-        named = self.named(target) or self.named(target.replace("_", " "))
+        named = self._called(target) or self._called(target.replace("_", " "))
         if not named and "/" in target:
             tail = "/" + fold(target)
             named = [
                 d
-                for d in self.named(posixpath.basename(target))
+                for d in self._called(posixpath.basename(target))
                 if fold(d.file.rel).endswith(tail) or fold(stem(d.file.rel)).endswith(tail)
             ]
         if not named:
             return None
         return Target(_nearest(named, rel).path, fragment)
 
+    def _called(self, name: str) -> list[Document]:
+        """The documents of a name that may be written with its file's ending."""
+        exact = self.named(name)
+        if exact or "." not in name:
+            return exact
+        wanted = fold(posixpath.splitext(name)[1])
+        return [d for d in self.named(stem(name)) if fold(d.file.rel).endswith(wanted)]
+
     def named(self, name: str) -> list[Document]:
         """The documents of one file name, title or alias."""
-        return self._names.get(fold(name), [])
+        found = self._names.get(fold(name), [])
+        return found if isinstance(found, list) else [found]
 
 
 def _nearest(documents: list[Document], rel: str) -> Document:

@@ -18,6 +18,7 @@ from infoforge.zimify.model import Attachment, Page
 from infoforge.zimify.names import clip_bytes, compressible
 from infoforge.zimify.titleindex import add_title_index
 
+FLUSH_DOCUMENTS = "1000"
 TITLE_BYTES = 200
 """libzim refuses to finish when a title has a word of about 245 bytes."""
 
@@ -57,6 +58,8 @@ class ZimWriter:
             raise InfoForgeError(
                 f"cannot write {self.target}: {error}", code="zimify_write"
             ) from None
+        # Xapian keeps 10,000 documents in memory before it writes. Fewer cost little time.
+        os.environ.setdefault("XAPIAN_FLUSH_THRESHOLD", FLUSH_DOCUMENTS)
         creator.config_indexing(True, self._language)
         creator.config_nbworkers(self._threads)
         creator.set_mainpath(self._main)
