@@ -1,0 +1,1 @@
+"""The boxes under test: real systemd, real rootless Podman, reached over ssh."""

@@ -1,0 +1,150 @@
+"""The boxes of the scenario that molecule has converged; figures of what was timed, at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from box import content, host, lab
+
+FIGURES: list[str] = []
+LIMIT = 60.0
+"""Seconds within which a box must answer again."""
+
+HEAL_PERIOD = 60.0
+"""Seconds between two looks of the timer that heals."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run of ansible-playbook ended."""
+
+    code: int
+    output: str
+
+    @property
+    def recap(self) -> dict[str, dict[str, int]]:
+        """Host -> the counts of the recap."""
+        rows = re.findall(r"^(\S+)\s+: (ok=.*)$", self.output, re.MULTILINE)
+        return {
+            name: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
+            for name, counts in rows
+        }
+
+    @property
+    def complaints(self) -> list[str]:
+        """The messages that the play failed with, one a host, blanks folded."""
+        blocks = re.findall(r"^fatal: \[.*?(?=^\S(?!atal)|\Z)", self.output, re.M | re.S)
+        return [" ".join(block.split()) for block in blocks]
+
+
+def inventory() -> Path:
+    """The inventory of the default scenario."""
+    return lab.folder("default") / "hosts.yml"
+
+
+def play(playbook: str, *options: str, extra: dict[str, Any] | None = None) -> Run:
+    """Run one of the repository's playbooks against the boxes."""
+    command = ["ansible-playbook", f"--inventory={inventory()}", f"playbooks/{playbook}", *options]
+    values = {"zims_pull": "{{ lab_zims_pulled }}"} | (extra or {})
+    command += ["--extra-vars", json.dumps(values)]
+    env = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
+    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+    done = subprocess.run(
+        command,
+        cwd=content.REPO,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout + done.stderr)
+
+
+def books(box: lab.Box) -> list[str]:
+    """The names of the books in the catalog that the box's kiwix-serve answers with."""
+    url = "http://127.0.0.1:8080/catalog/v2/entries?count=-1"
+    read = f"import urllib.request as u; print(u.urlopen('{url}', timeout=5).read().decode())"
+    done = box.run(f'python3 -c "{read}"', check=False)
+    return sorted(re.findall(r"<name>([a-z]+)", done.stdout)) if done.returncode == 0 else []
+
+
+def answer(box: lab.Box) -> dict[str, Any]:
+    """The box's answer to the question that only the landmarks can answer; empty when none."""
+    try:
+        text = box.as_user(f"infoforge ask --json '{content.QUESTION}'", check=False)
+        return json.loads(text)
+    except (ValueError, RuntimeError):
+        return {}
+
+
+def answers(box: lab.Box, expected: tuple[str, ...] = ("landmarks", "rivers")) -> bool:
+    """Whether the expected books are in the catalog and the question gets its cited answer."""
+    if books(box)[: len(expected)] != list(expected):
+        return False
+    said = answer(box)
+    data = json.dumps(said.get("data") or {}, ensure_ascii=False)
+    return said.get("exit_code") == 0 and content.EXPECTED in data and "[1]" in data
+
+
+def back(box: lab.Box, what: str, begin: float, limit: float = LIMIT) -> float:
+    """Wait until the box answers again; the seconds since ``begin``, kept as a figure."""
+    host.until(
+        f"{box.name} answers after {what}",
+        max(1.0, limit - (time.monotonic() - begin)),
+        lambda: answers(box),
+        pause=0.5,
+    )
+    seconds = time.monotonic() - begin
+    FIGURES.append(f"{box.name}: a cited answer {seconds:5.1f} s after {what}")
+    return seconds
+
+
+def on_all(function: Callable[[lab.Box], float], boxes: tuple[lab.Box, ...]) -> list[float]:
+    """Do the same on all boxes at once."""
+    with ThreadPoolExecutor(len(boxes)) as pool:
+        return list(pool.map(function, boxes))
+
+
+@pytest.fixture(scope="session")
+def boxes() -> tuple[lab.Box, ...]:
+    """The boxes of the default scenario, converged."""
+    if not inventory().exists():
+        pytest.skip("no boxes are up: make test-box boots them (molecule converge does, too)")
+    return lab.boxes("default")
+
+
+@pytest.fixture
+def box(boxes: tuple[lab.Box, ...]) -> lab.Box:
+    """One box, for what does not depend on Debian's release."""
+    return boxes[0]
+
+
+@pytest.fixture
+def whole(boxes: tuple[lab.Box, ...]) -> Iterator[None]:
+    """After the test, site.yml makes the boxes whole again."""
+    yield
+    run = play("site.yml")
+    assert run.code == 0, run.output[-3000:]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the figures."""
+    if FIGURES:
+        terminalreporter.section("figures")
+        for line in FIGURES:
+            terminalreporter.write_line(line)

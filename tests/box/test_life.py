@@ -1,0 +1,101 @@
+"""The long life of a box: bad files, updates, being taken down and put up again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from box import content, lab
+from box.conftest import answers, books, play
+
+Boxes = tuple[lab.Box, ...]
+ZIMS = "/home/infoforge/zims"
+
+
+def put(box: lab.Box, file: Path, where: str, owner: str = "infoforge") -> None:
+    """Copy a file into a box."""
+    box.podman("cp", str(file), f"{box.container}:{where}/{file.name}")
+    box.run(f"chown {owner}: {where}/{file.name} && chmod 644 {where}/{file.name}")
+
+
+def files() -> dict[str, Path]:
+    return content.make_zims(lab.folder("default") / "zims")
+
+
+def test_a_second_run_changes_nothing(boxes: Boxes) -> None:
+    run = play("site.yml")
+    assert run.code == 0, run.output[-3000:]
+    assert {name: row["changed"] for name, row in run.recap.items()} == {b.name: 0 for b in boxes}
+
+
+def test_check_mode_on_a_finished_box_foresees_nothing(boxes: Boxes) -> None:
+    run = play("site.yml", "--check", "--diff")
+    assert run.code == 0, run.output[-3000:]
+    assert {row["changed"] for row in run.recap.values()} == {0}, run.output[-3000:]
+
+
+def test_a_truncated_file_beside_good_ones(box: lab.Box, whole: None) -> None:
+    bad = files()["truncated"]
+    put(box, bad, ZIMS)
+    try:
+        box.as_user("systemctl --user reload infoforge.service")
+        assert books(box) == ["landmarks", "rivers"]
+        assert answers(box)
+        report = json.loads(box.as_user("infoforge doctor --json", check=False))
+        failed = [c for c in report["data"]["checks"] if c["status"].upper() == "FAIL"]
+        assert any(bad.name in json.dumps(check) for check in failed), failed
+        assert report["exit_code"] == 1
+        run = play("doctor.yml", f"--limit={box.name}")
+        assert run.code != 0
+        assert any(bad.name in line for line in run.complaints), run.complaints
+    finally:
+        box.run(f"rm {ZIMS}/{bad.name}")
+
+
+def test_update_with_a_bad_new_edition_serves_the_old_one(box: lab.Box, whole: None) -> None:
+    bad = files()["rivers_bad"]
+    put(box, bad, "/srv/mirror", owner="root")
+    try:
+        run = play("update.yml", f"--limit={box.name}")
+        assert run.code != 0, run.output[-3000:]
+        assert "taken back" in run.complaints[-1], run.complaints
+        assert "rivers_en_all_2026-06.zim" in run.complaints[-1]
+        assert books(box) == ["landmarks", "rivers"]
+        assert answers(box)
+        assert bad.name not in box.run(f"ls {ZIMS}").stdout
+    finally:
+        box.run(f"rm /srv/mirror/{bad.name}")
+
+
+def test_update_with_a_good_new_edition_serves_it(box: lab.Box) -> None:
+    new = files()["landmarks_new"]
+    put(box, new, "/srv/mirror", owner="root")
+    run = play("update.yml", f"--limit={box.name}", extra={"update_prune": True})
+    assert run.code == 0, run.output[-3000:]
+    status = json.loads(box.as_user("infoforge serve status --json"))
+    assert new.name in status["data"]["zims"]["served"]
+    assert answers(box)
+    assert "landmarks_en_all_2026-06.zim" not in box.run(f"ls {ZIMS}").stdout
+    again = play("update.yml", f"--limit={box.name}")
+    assert again.code == 0
+    assert again.recap[box.name]["changed"] == 0, again.output[-3000:]
+
+
+def test_uninstall_then_site_again(boxes: Boxes) -> None:
+    # Names, sizes and times of every file, the folder's own marks left out.
+    listing = f"cd {ZIMS} && stat -c '%n %s %Y %i' *.zim"
+    before = {box.name: box.run(listing).stdout for box in boxes}
+    run = play("uninstall.yml")
+    assert run.code == 0, run.output[-3000:]
+    for box in boxes:
+        assert books(box) == []
+        assert box.run("ls /home/infoforge/.local/bin").stdout == ""
+        assert box.run(listing).stdout == before[box.name]
+        assert "config.yaml" in box.run("ls /home/infoforge/.config/infoforge").stdout
+    again = play("uninstall.yml")
+    assert again.code == 0, again.output[-3000:]
+    run = play("site.yml")
+    assert run.code == 0, run.output[-3000:]
+    for box in boxes:
+        assert answers(box)
+        assert box.run(listing).stdout == before[box.name]
