@@ -26,6 +26,7 @@ class Options:
 
     Attributes:
         zims: ZIM files to open instead of what is configured.
+        corpus: Which corpora to search: ``vault``, ``wiki`` or ``all``.
         sources: Number of sources; the settings' own when 0.
         characters: Characters of all sources together; the settings' own when 0.
         deadline: Seconds for the search; the settings' own when 0.
@@ -35,6 +36,7 @@ class Options:
     """
 
     zims: tuple[str, ...] = ()
+    corpus: str = "all"
     sources: int = 0
     characters: int = 0
     deadline: float = 0.0
@@ -128,7 +130,9 @@ def search(
     started = time.perf_counter()
     deadline = Deadline(options.deadline or settings.search.deadline)
     if corpora is None:
-        corpora = open_corpora(settings, warn, deadline=deadline, zims=options.zims)
+        corpora = open_corpora(
+            settings, warn, deadline=deadline, zims=options.zims, corpus=options.corpus
+        )
     opened = time.perf_counter() - started
     found = find(
         line,
@@ -246,14 +250,6 @@ def ask(
 
 def _tell(answer: Answer, warn: Warn) -> None:
     verdict = answer.verdict
-    if answer.completion.truncated:
-        warn(
-            Notice(
-                "answer_cut",
-                f"the answer was cut at its length limit; raise max_tokens of endpoint "
-                f"{answer.completion.endpoint}",
-            )
-        )
     if verdict.unknown:
         numbers = ", ".join(f"[{n}]" for n in verdict.unknown)
         warn(Notice("unknown_citation", f"removed citations that name no source: {numbers}"))

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from infoforge.box.doctor_vault import vault
 from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Group, Step, walk
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import Notice
@@ -331,6 +332,7 @@ GROUPS: tuple[tuple[str, Group], ...] = (
     ("zim", _zims),
     ("box", _box),
     ("kiwix", _kiwix),
+    ("vault", vault),
     ("search", _search),
     ("endpoint", _endpoints),
 )

@@ -30,7 +30,7 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
     """
     template = resources.files("infoforge") / "data" / f"{name}.in"
     text = template.read_text("utf-8")
-    line = " ".join(_quote(word) for word in command)
+    line = " ".join(quote(word) for word in command)
     seconds = int(settings.box.start_timeout) + _SLACK_SECONDS
     return text.replace("@COMMAND@", line).replace("@START_SECONDS@", str(seconds))
 
@@ -103,7 +103,7 @@ def heal(env: Mapping[str, str], seconds: float) -> bool:
     return True
 
 
-def _quote(word: str) -> str:
+def quote(word: str) -> str:
     """A word of an ExecStart line: systemd expands ``%`` and ``$``, and splits at blanks."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(c.isspace() or c in "\\\"';" for c in word) else escaped

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("infoforge.cli.doctor:doctor", "Check every link of the chain."),
     "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
+    "vault": ("infoforge.cli.vault:vault", "Search a folder of notes by meaning; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
     "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
 }
@@ -97,6 +98,10 @@ def run(args: list[str] | None = None) -> NoReturn:
     except InfoForgeError as error:
         console.fail(error)
     except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else ""
+        # A wrong option is found before the command's own code runs and can say its name.
+        console.command = path.removeprefix("infoforge").strip() or console.command
         console.fail(_usage(error))
     except (KeyboardInterrupt, click.Abort):
         console.fail(InfoForgeError("interrupted", code="interrupted"), exit_code=130)

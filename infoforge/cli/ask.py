@@ -30,6 +30,12 @@ def question_options(function: F) -> F:
                 help="Use this ZIM file instead of the configured ones (repeatable).",
             ),
             click.option(
+                "--corpus",
+                type=click.Choice(["vault", "wiki", "all"]),
+                default="all",
+                help="Search the notes of the vault, the wikis, or all [default: all].",
+            ),
+            click.option(
                 "--sources",
                 type=click.IntRange(1, 50),
                 help="Number of articles to ground on [default: 5].",
@@ -71,6 +77,7 @@ def _options(given: dict[str, Any], **more: Any) -> Any:  # noqa: ANN401 - Optio
         raise UsageError(f"no such language code: {language}", "give one such as en, de or zh")
     return Options(
         zims=given["zims"],
+        corpus=given["corpus"],
         sources=given["sources"] or 0,
         characters=given["characters"] or 0,
         deadline=given["deadline"] or 0.0,

@@ -174,7 +174,9 @@ def _open(console: Console, settings: Settings, options: Options) -> list[Corpus
     from infoforge.corpus.opened import open_corpora
 
     deadline = Deadline(options.deadline or settings.search.deadline)
-    return open_corpora(settings, console.warn, deadline=deadline, zims=options.zims)
+    return open_corpora(
+        settings, console.warn, deadline=deadline, zims=options.zims, corpus=options.corpus
+    )
 
 
 def _write_page(path: Path, data: dict[str, Any]) -> None:

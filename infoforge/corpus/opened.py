@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 Warn = Callable[[Notice], None]
 
+ALL, WIKI, VAULT = "all", "wiki", "vault"
+KINDS = (VAULT, WIKI, ALL)
+"""What ``--corpus`` takes."""
+
 
 def open_corpora(
     settings: Settings,
@@ -22,8 +26,9 @@ def open_corpora(
     *,
     deadline: Deadline,
     zims: Sequence[str] = (),
+    corpus: str = ALL,
 ) -> list[Corpus]:
-    """Open what the settings name, most preferred first.
+    """Open what the settings name, most preferred first: the wikis, then the vault.
 
     kiwix-serve is asked when its URL is set; when it does not answer, or none is set, the ZIM files
     are opened in this process.
@@ -33,12 +38,14 @@ def open_corpora(
         warn: Takes a warning for each thing that could not be used.
         deadline: The deadline of the whole search.
         zims: ZIM files given on the command line; they are opened instead of what is configured.
+        corpus: ``vault``, ``wiki`` or ``all``; with ``all``, what fails is warned of while anything
+            else can be searched.
 
     Returns:
         At least one corpus.
 
     Raises:
-        UsageError: A file given on the command line does not exist.
+        UsageError: A file given on the command line does not exist; no vault is configured.
         ConfigError: The kiwix URL is on a public address and that is not allowed.
         CorpusUnavailable: Nothing could be opened.
     """
@@ -47,6 +54,38 @@ def open_corpora(
         if missing:
             raise UsageError(f"no such ZIM file: {missing[0]}", "give the path of a .zim file")
         return _opened(_files([Path(path) for path in zims], warn), "the files given", "")
+    if corpus == VAULT and settings.vault.folder is None:
+        raise UsageError("no vault is configured", "set vault.folder (docs/vault.md)")
+    if corpus == WIKI or settings.vault.folder is None:
+        return _wikis(settings, warn, deadline)
+    notes = _vault(settings, warn, deadline, alone=corpus == VAULT)
+    if corpus == VAULT:
+        return notes
+    try:
+        return [*_wikis(settings, warn, deadline), *notes]
+    except CorpusUnavailable as error:
+        if not notes:
+            raise
+        warn(Notice("wiki_unavailable", f"{error.message}; searching the vault alone"))
+        return notes
+
+
+def _vault(settings: Settings, warn: Warn, deadline: Deadline, *, alone: bool) -> list[Corpus]:
+    """The vault, or nothing and a warning when the wikis can be searched instead."""
+    from infoforge.corpus.vault import VaultCorpus
+
+    try:
+        # A third of the time at most: the wikis are still to be searched when nobody answers.
+        return [VaultCorpus(settings.vault, Deadline(deadline.left() / 3), warn)]
+    except CorpusError as error:
+        if alone:
+            raise CorpusUnavailable(str(error), "infoforge doctor --only vault") from error
+        warn(Notice("vault_unavailable", f"{error}; searching the wikis without it"))
+        return []
+
+
+def _wikis(settings: Settings, warn: Warn, deadline: Deadline) -> list[Corpus]:
+    """The books of kiwix-serve, or the ZIM files."""
     if settings.kiwix.url:
         found = _from_server(settings, warn, deadline)
         if found:

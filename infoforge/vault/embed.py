@@ -188,24 +188,24 @@ class LocalEmbedder:
         encoded = self._tokenizer.encode_batch(list(texts))
         rows = []
         for text, one in zip(texts, encoded, strict=True):
-            ids = one.ids
-            if len(ids) > self._limit:
+            row = one.ids
+            if len(row) > self._limit:
                 if not cut:
                     raise VaultError(
-                        f"a passage of {len(ids)} tokens is beyond the model's {self._limit}: "
+                        f"a passage of {len(row)} tokens is beyond the model's {self._limit}: "
                         f"{text[:60]!r}",
                         "please report it: a passage must never be cut",
                     )
-                ids = [*ids[: self._limit - 1], ids[-1]]
-            rows.append(ids)
-        result = np.zeros((len(rows), self.dimension), dtype=np.float32)
+                row = [*row[: self._limit - 1], row[-1]]
+            rows.append(row)
+        result: Vectors = np.zeros((len(rows), self.dimension), dtype=np.float32)
         # Texts of like length together: nothing is computed for padding.
         order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
         names = {entry.name: entry.type for entry in session.get_inputs()}
         for start in range(0, len(order), self._settings.batch):
             batch = order[start : start + self._settings.batch]
             width = max(len(rows[i]) for i in batch)
-            ids = np.zeros((len(batch), width), dtype=np.int64)
+            ids: Vectors = np.zeros((len(batch), width), dtype=np.int64)
             mask = np.zeros_like(ids)
             for place, index in enumerate(batch):
                 ids[place, : len(rows[index])] = rows[index]

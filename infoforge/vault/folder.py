@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from infoforge.contract import Notice
 from infoforge.vault.errors import VaultError
-from infoforge.vault.notes import LARGEST
+from infoforge.vault.notes import LARGEST, NotANote, decode
 
 SUFFIXES = (".md", ".markdown")
 LEARNINGS = "agent_learnings"
@@ -135,6 +136,18 @@ def read(file: File) -> bytes | None:
         return None
     with os.fdopen(handle, "rb") as stream:
         return stream.read(LARGEST + 1)
+
+
+def digest(file: File, salt: bytes) -> str:
+    """SHA-256 of a note's bytes after a salt; empty for what is gone or cannot be a note."""
+    try:
+        data = read(file)
+        if data is None:
+            return ""
+        decode(data)
+    except (OSError, NotANote):
+        return ""
+    return hashlib.sha256(salt + data).hexdigest()
 
 
 def commit_dates(folder: Path) -> dict[str, str]:

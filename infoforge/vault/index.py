@@ -153,6 +153,12 @@ class _Run:
         self.salt = repr(salt).encode()
 
     def run(self) -> Indexed:
+        if self.store.setting("salt").encode() != self.salt:
+            self.store.rows(
+                "INSERT INTO vault_settings VALUES ('salt', %s)"
+                " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                self.salt.decode(),
+            )
         held = self.store.notes()
         present: set[str] = set()
         changed: list[tuple[vault_folder.File, str]] = []

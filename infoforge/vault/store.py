@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, cast
 
 from infoforge.vault.chunks import Chunk
-from infoforge.vault.errors import VaultDown, VaultError, missing
+from infoforge.vault.errors import VaultError
+from infoforge.vault.faults import told
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
@@ -20,6 +20,8 @@ LOCK = 0x1F0F_0E7A
 LOCK_PATIENCE = 15
 """Seconds that a second writer waits for the first."""
 CONNECT_SECONDS = 5
+ROLE = "vault"
+"""Role and database in the container."""
 
 _EF_SEARCH = 200
 _DSN_PASSWORD = re.compile(r"//([^:@/]*):[^@/]*@")
@@ -62,76 +64,9 @@ class Entry:
     modified: str
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """Psycopg's errors in the contract's terms: what is wrong, and what to do about it.
-
-    Raises:
-        VaultDown: The server does not answer, refuses, or has no room.
-        VaultError: Anything else that the database says.
-    """
-    try:
-        import psycopg
-    except ImportError as error:
-        raise missing("psycopg") from error
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _error(error) from error
-
-
-def _error(error: Any) -> VaultError:  # noqa: ANN401, PLR0911 - a psycopg.Error
-    said = " ".join(str(error).split())[:300]
-    state = error.sqlstate or ""
-    doctor = "infoforge doctor --only vault says what is wrong"
-    if state == "28P01" or "password authentication failed" in said or "no password" in said:
-        return VaultDown(
-            f"the vault's database refuses the password: {said}",
-            "mend the file that vault.password_file names",
-            code="vault_password",
-        )
-    if state in ("53100", "53200") or "No space left" in said:
-        return VaultDown(
-            f"the vault's database has no room: {said}",
-            "free some space; what was indexed before is still there; then: infoforge vault index",
-            code="vault_full",
-        )
-    if 'extension "vector"' in said or 'type "vector"' in said:
-        hint = (
-            "as a superuser in that database: CREATE EXTENSION vector"
-            if state == "42501"
-            else "install pgvector on the server (postgresql-17-pgvector), or use the container: "
-            "infoforge vault init"
-        )
-        return VaultDown(f"the vault's database has no pgvector: {said}", hint, code="no_pgvector")
-    if state == "42501":
-        return VaultDown(
-            f"the database role may not do this: {said}",
-            "let the role own the database: ALTER DATABASE … OWNER TO …",
-            code="vault_rights",
-        )
-    if state == "55P03":
-        return VaultError(
-            "another indexer is at work on this vault",
-            "wait for it; infoforge vault status says how far it is",
-            code="vault_busy",
-        )
-    if state == "22000" and "dimensions" in said:
-        return VaultError(
-            f"the index has vectors of another length: {said}",
-            "infoforge vault index --rebuild",
-            code="vault_model",
-        )
-    import psycopg
-
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return VaultDown(f"the vault's database does not answer: {said}", doctor)
-    return VaultError(f"the vault's database says: {said}", doctor)
-
-
 def address(settings: VaultSettings) -> str:
     """Where the database is, without a password."""
-    url = settings.url or f"postgresql://infoforge@127.0.0.1:{settings.port}/infoforge"
+    url = settings.url or f"postgresql://{ROLE}@127.0.0.1:{settings.port}/{ROLE}"
     return _DSN_PASSWORD.sub(r"//\1@", url)
 
 

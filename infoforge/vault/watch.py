@@ -1,0 +1,108 @@
+"""The indexer that stays: it follows the folder, and comes back when the database was away."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from infoforge.contract import InfoForgeError, Notice
+from infoforge.vault.embed import Embedder, open_embedder
+from infoforge.vault.errors import VaultError, missing
+from infoforge.vault.index import Indexed, Progress, index
+from infoforge.vault.store import Store, connect
+
+if TYPE_CHECKING:
+    from infoforge.config.settings import VaultSettings
+
+Warn = Callable[[Notice], None]
+
+QUIET_MS = 400
+"""A burst of changes (a save by rename, a checkout) ends with this much silence."""
+LONGEST_MS = 5_000
+"""A burst that does not end is looked at after this."""
+SWEEP_SECONDS = 300
+"""How often the whole folder is compared unasked: a network folder tells of no changes."""
+_FIRST_PAUSE = 2.0
+_LONGEST_PAUSE = 60.0
+
+
+def watch(
+    settings: VaultSettings,
+    *,
+    warn: Warn,
+    done: Callable[[Indexed], None],
+    stop: threading.Event,
+    progress: Progress | None = None,
+    sweep: float = SWEEP_SECONDS,
+) -> None:
+    """Keep the index equal to the folder until told to stop.
+
+    Args:
+        settings: The vault's settings.
+        warn: Told what was left out, and when the database is away.
+        done: Told what each run did, the first one included.
+        stop: Ends it.
+        progress: Told how far a run is.
+        sweep: Seconds after which the folder is compared though nothing was told.
+
+    Raises:
+        InfoForgeError: The first run fails for a reason that waiting does not mend.
+    """
+    try:
+        from watchfiles import watch as changes
+    except ImportError as error:
+        raise missing("watchfiles") from error
+    if settings.folder is None or not settings.folder.is_dir():
+        raise VaultError(
+            f"the vault {settings.folder or ''} does not exist", "set vault.folder", code="no_vault"
+        )
+    kept: list[Embedder] = []
+
+    def embedder() -> Embedder:
+        if not kept:
+            kept.append(open_embedder(settings.embedding))
+        return kept[0]
+
+    told: set[str] = set()
+
+    def once(notice: Notice) -> None:
+        # Said at every run, a file that is left out would fill the journal.
+        if notice.message not in told:
+            told.add(notice.message)
+            warn(notice)
+
+    # Watched from before the first run: what changes while it reads comes as an event after it.
+    stream = changes(
+        settings.folder,
+        watch_filter=None,
+        debounce=LONGEST_MS,
+        step=QUIET_MS,
+        stop_event=stop,
+        rust_timeout=int(sweep * 1000),
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        ignore_permission_denied=True,
+    )
+    pause, first = _FIRST_PAUSE, True
+    while not stop.is_set():
+        try:
+            with Store(connect(settings)) as store:
+                done(index(store, embedder, settings, warn=once, progress=progress))
+            pause = _FIRST_PAUSE
+        except InfoForgeError as error:
+            if first and not _passes(error):
+                raise
+            once(Notice("vault_waiting", f"{error.message}; trying again"))
+            stop.wait(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+            continue
+        first = False
+        told -= {message for message in told if message.endswith("trying again")}
+        if next(stream, None) is None:
+            return
+
+
+def _passes(error: InfoForgeError) -> bool:
+    """Whether waiting may mend it: the database or another indexer, not a wrong setting."""
+    return error.code in ("vault_down", "vault_busy", "vault_full", "embedder_down")
