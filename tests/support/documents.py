@@ -98,9 +98,7 @@ def docx(
     if link:
         kind = f"{_R}/hyperlink"
         target = escape(link, {'"': "&quot;"})
-        rels += (
-            f'<Relationship Id="rL" Type="{kind}" Target="{target}" TargetMode="External"/>'
-        )
+        rels += f'<Relationship Id="rL" Type="{kind}" Target="{target}" TargetMode="External"/>'
         body += '<w:p><w:hyperlink r:id="rL"><w:r><w:t>a link</w:t></w:r></w:hyperlink></w:p>'
     if picture:
         rels += f'<Relationship Id="rP" Type="{_R}/image" Target="media/one.png"/>'
@@ -143,7 +141,9 @@ def docx(
     return zipped(files)
 
 
-def epub(title: str, chapters: Mapping[str, str], extra: Mapping[str, bytes] | None = None) -> bytes:
+def epub(
+    title: str, chapters: Mapping[str, str], extra: Mapping[str, bytes] | None = None
+) -> bytes:
     """An EPUB book: chapter file name -> XHTML body; ``extra`` are pictures and styles."""
     kinds = {".png": "image/png", ".css": "text/css"}
     items = "".join(
@@ -190,8 +190,10 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
 def zip_bomb(megabytes: int = 300) -> bytes:
     """A small Word document that unpacks to much."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("word/document.xml", "w") as stream:
-            for _ in range(megabytes):
-                stream.write(b"\0" * (1 << 20))
+    with (
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("word/document.xml", "w") as stream,
+    ):
+        for _ in range(megabytes):
+            stream.write(b"\0" * (1 << 20))
     return out.getvalue()

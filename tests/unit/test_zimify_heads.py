@@ -1,11 +1,12 @@
 """The first pass: titles, aliases, languages; encodings; the walk."""
 
 import os
+from pathlib import Path
 
 import pytest
 from support.documents import write_tree
 
-from infoforge.zimify.encoding import decode, declared_in, detect
+from infoforge.zimify.encoding import declared_in, decode, detect
 from infoforge.zimify.heads import HEAD_BYTES, html_head, markdown_head, read_head
 from infoforge.zimify.model import SourceFile
 from infoforge.zimify.names import title_from_name
@@ -165,8 +166,7 @@ def test_a_linked_folder_is_read_once(tmp_path):
 def test_names_that_are_no_utf8_become_text_and_stay_apart(tmp_path):
     folder = os.fsencode(str(tmp_path))
     for name in (b"caf\xe9.md", "café.md".encode()):
-        with open(folder + b"/" + name, "wb") as stream:
-            stream.write(b"x")
+        Path(os.fsdecode(folder + b"/" + name)).write_bytes(b"x")
     assert sorted(names(tmp_path)[0]) == ["café (2).md", "café.md"]
 
 

@@ -47,7 +47,7 @@ SITE = (
         '<a href="mailto:someone@example.org">x</a>',
         '<a href="javascript:void(0)">x</a>',
         '<img src="data:image/png;base64,AAAA">',
-        '<script>x = \'<a href="gone.html">\';</script>',
+        "<script>x = '<a href=\"gone.html\">';</script>",
         "<p>nothing here, not even href=</p>",
         '<input data="gone.html">',
     ],
@@ -134,9 +134,7 @@ def test_an_empty_link_leads_to_its_own_page():
 
 
 def test_a_file_whose_name_holds_the_query_is_found():
-    text, count = rewritten(
-        '<a href="s.css?v=1">', shelf_of("i.html", "s.css?v=1"), "i.html"
-    )
+    text, count = rewritten('<a href="s.css?v=1">', shelf_of("i.html", "s.css?v=1"), "i.html")
     assert text == '<a href="s.css%3Fv%3D1">'
     assert count.dead == []
 

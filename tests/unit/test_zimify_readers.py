@@ -1,8 +1,9 @@
 """Readers: one document in, finished pages out."""
 
 import io
-import os
 import zipfile
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from support.documents import PNG, docx, epub, pdf, write_tree, zip_bomb, zipped
@@ -187,7 +188,7 @@ def test_long_text_becomes_a_chain_of_pages(read, monkeypatch):
     assert len({page.path for page in pages} | {"a (2)"}) == len(pages) + 1
     words = "".join(page.body.decode() for page in pages)
     assert all(f"{line}\n" in words or f"{line}<" in words for line in lines)
-    for before, after in zip(pages, pages[1:], strict=False):
+    for before, after in pairwise(pages):
         name = after.path.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
         assert f'rel="next" href="{name}"' in before.body.decode()
     assert 'rel="next"' not in pages[-1].body.decode()
@@ -361,5 +362,5 @@ def test_a_file_that_vanished_is_named(tmp_path):
     found = walk(str(tmp_path), (), lambda notice: None)
     shelf = Shelf(found, [read_head(file) for file in found])
     for document in shelf.documents:
-        os.unlink(document.file.real)
+        Path(document.file.real).unlink()
         assert readers.read(document, shelf, FRAME).error == "No such file or directory"
