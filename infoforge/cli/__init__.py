@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
     "vault": ("infoforge.cli.vault:vault", "Search a folder of notes by meaning; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
+    "skill": ("infoforge.cli.skill:skill", "Tell agents of infoforge, by a skill file."),
     "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
 }
 

@@ -1,0 +1,1 @@
+"""How agents find and use the tool: the skill file, the MCP server, batches, counts."""
