@@ -18,10 +18,14 @@ _QUESTION_BYTES = 1_000_000
 
 
 def question_options(function: F) -> F:
-    """The argument and options that all three commands take."""
+    """The argument and options that all commands of one question take."""
+    return click.argument("question", nargs=-1, required=True)(lookup_options(function))
+
+
+def lookup_options(function: F) -> F:
+    """The options of everything that looks questions up."""
     for decorator in reversed(
         (
-            click.argument("question", nargs=-1, required=True),
             click.option(
                 "--zim",
                 "zims",

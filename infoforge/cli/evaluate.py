@@ -12,8 +12,8 @@ from infoforge.cli import render_evaluate
 from infoforge.cli.ask import _options as search_options
 from infoforge.cli.ask import _settings as load_settings
 from infoforge.cli.ask import _text as question_text
-from infoforge.cli.ask import question_options
-from infoforge.cli.console import Console, json_option
+from infoforge.cli.ask import lookup_options, question_options
+from infoforge.cli.console import Console
 from infoforge.contract import EXIT_FAILED, EXIT_NOTHING_FOUND, CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -26,26 +26,7 @@ _SHARE = click.FloatRange(0, 100)
 
 @click.command("eval", short_help="Measure the lookup on a set of questions.")
 @click.argument("questions", required=False, metavar="QUESTIONS.jsonl")
-@click.option(
-    "--zim",
-    "zims",
-    multiple=True,
-    metavar="FILE",
-    help="Use this ZIM file instead of the configured ones (repeatable).",
-)
-@click.option("--sources", type=click.IntRange(1, 50), help="Number of articles [default: 5].")
-@click.option(
-    "--characters",
-    type=click.IntRange(200, 1_000_000),
-    help="Characters of all sources together [default: 6000].",
-)
-@click.option(
-    "--deadline",
-    type=click.FloatRange(0.05, 3600),
-    metavar="SECONDS",
-    help="Time for each search [default: 10].",
-)
-@click.option("--language", metavar="CODE", help="Language of all questions [default: detected].")
+@lookup_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask N questions of the set.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which N.")
 @click.option("--answers", is_flag=True, help="Let the model answer too, and judge its answers.")
@@ -84,7 +65,6 @@ _SHARE = click.FloatRange(0, 100)
     metavar="PERCENT",
     help="Exit 1 below it: for questions that nothing should answer.",
 )
-@json_option
 @click.pass_context
 def evaluate(
     ctx: click.Context,

@@ -197,7 +197,14 @@ def build(path: Path) -> list[dict[str, Any]]:
             redirects[f"{group} (disambiguation)"] = group
     for title, page in _around(every):
         pages.setdefault(title, page)
-    build_zim(path, pages, redirects=redirects, name=NAME, title="Ambiguous titles")
+    build_zim(
+        path,
+        pages,
+        redirects=redirects,
+        name=NAME,
+        title="Ambiguous titles",
+        metadata={"Tags": "_ftindex:yes"},  # as every scraper says it; kiwix-serve believes it
+    )
     return [
         {
             "id": f"{fact.title}-{number}",

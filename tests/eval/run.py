@@ -1,8 +1,8 @@
 """`make eval`: how often retrieval finds the article and the answer, beside what others reach.
 
-Both corpora (libzim in this process, a real kiwix-serve 3.7) on the sets of ``../shared/data``; then
-the same questions written otherwise, questions about nothing, questions that the articles do not
-answer, and ambiguous titles.
+Both corpora (libzim in this process, a real kiwix-serve 3.7) on the sets of ``../shared/data``;
+then the same questions written otherwise, questions about nothing, questions that the articles do
+not answer, and ambiguous titles.
 """
 
 from __future__ import annotations
@@ -228,7 +228,8 @@ def written_otherwise(bench: Bench) -> None:
             mark = bench.judge(f"{name} {kind} loss", first, limits[kind], least=False)
             print(
                 f"  {name:<10}{kind:<9}{len(rows):4} questions  {report.percent(before):5.1f} -> "
-                f"{report.percent(after):5.1f}  {first:+5.1f}{mark} p {compare.mcnemar(lost, won):.3f}",
+                f"{report.percent(after):5.1f}  {first:+5.1f}{mark} p "
+                f"{compare.mcnemar(lost, won):.3f}",
                 flush=True,
             )
 

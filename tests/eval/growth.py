@@ -1,0 +1,304 @@
+"""How retrieval bears growth: 3,000, 30,000, 300,000 generated articles around real ones.
+
+The real articles of wikipedia_en_squad stand among generated ones. Nine in ten of these are made of
+words drawn as they are distributed in the real articles (half over all, half in one of them: texts
+have topics), with names of their own, so that the vocabulary grows as in a real wiki. One in ten is
+a neighbour of a real article: its sentences, names exchanged and every third word drawn anew.
+
+The files are kept in the cache folder and used again. Each size is measured in its own process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.kiwix import REPO
+
+from eval.nonsense import SYLLABLES
+
+DATA = REPO.parent / "shared" / "data"
+REAL = DATA / "zims" / "wikipedia_en_squad_2026-06.zim"
+SIZES = (3_000, 30_000, 300_000)
+NEIGHBOURS = 0.1
+FALL_HIT5 = 3.0
+SLOWER = 2.0
+_VERSION = 1  # of the generator; a file of another one is built anew
+
+
+def cache() -> Path:
+    """Where the generated files are kept; outside of the repository."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "infoforge-eval"
+
+
+class Words:
+    """The words of the real articles as they are distributed, and their sentences."""
+
+    def __init__(self, chance: random.Random) -> None:
+        from infoforge.corpus.base import Deadline
+        from infoforge.corpus.zim import ZimCorpus
+
+        self.chance = chance
+        corpus = ZimCorpus(REAL)
+        counts: dict[str, int] = {}
+        self.topics: list[list[str]] = []
+        self.sentences: list[list[list[str]]] = []
+        for path in _real_paths():
+            article = corpus.read(path, Deadline(None))
+            text = " ".join(s.text for s in article.sections) if article else ""
+            words = re.findall(r"[^\W\d_]+", text)
+            if len(words) < 300:
+                continue
+            own = [word.lower() for word in words]
+            self.topics.append(own)
+            for word in own:
+                counts[word] = counts.get(word, 0) + 1
+            sentences = [re.findall(r"\w+|[,;:]", s) for s in re.split(r"(?<=[.!?])\s+", text)]
+            self.sentences.append([s for s in sentences if 6 <= len(s) <= 40])
+        self.words = list(counts)
+        self.weights = list(accumulate(counts[word] for word in self.words))
+        self.onsets, self.nuclei, self.codas, self.endings = (
+            part.split() for part in SYLLABLES["en"]
+        )
+
+    def drawn(self, count: int) -> list[str]:
+        """Words as they are distributed over all real articles."""
+        return self.chance.choices(self.words, cum_weights=self.weights, k=count)
+
+    def name(self) -> str:
+        """A name that is made up; few names come often, as everywhere."""
+        pick = self.chance.choice
+        syllables = 1 + (self.chance.random() < 0.6)
+        word = "".join(pick(self.onsets) + pick(self.nuclei) for _ in range(syllables))
+        return (word + pick(self.codas) + pick(self.endings)).capitalize()
+
+    def article(self, number: int) -> tuple[str, str]:
+        """Title and HTML of a generated article."""
+        chance = self.chance
+        names = [self.name() for _ in range(4)]
+        topic = chance.randrange(len(self.topics))
+        if chance.random() < NEIGHBOURS:
+            text = self._neighbour(topic, names)
+        else:
+            text = self._drawn_text(topic, names)
+        noun = chance.choice(self.topics[topic])
+        shapes = (
+            f"{names[0]} {noun}",
+            f"{noun.capitalize()} of {names[0]}",
+            f"{names[0]} {names[1]}",
+            f"{names[0]} ({noun})",
+        )
+        return f"{chance.choice(shapes)} {number}", text
+
+    def _drawn_text(self, topic: int, names: list[str]) -> str:
+        chance = self.chance
+        sentences = []
+        for _ in range(chance.randint(8, 30)):
+            size = chance.randint(8, 26)
+            words = self.drawn(size // 2) + chance.choices(self.topics[topic], k=size - size // 2)
+            chance.shuffle(words)
+            words[chance.randrange(size)] = chance.choice(names)
+            if chance.random() < 0.3:
+                words[chance.randrange(size)] = str(chance.randint(1500, 2020))
+            sentences.append(" ".join(words).capitalize() + ".")
+        return _paragraphs(sentences)
+
+    def _neighbour(self, topic: int, names: list[str]) -> str:
+        chance = self.chance
+        own = self.sentences[topic] or self.sentences[0]
+        sentences = []
+        for sentence in chance.choices(own, k=chance.randint(8, 30)):
+            fresh = iter(self.drawn(len(sentence)))
+            words = [
+                chance.choice(names)
+                if word[0].isupper()
+                else next(fresh)
+                if len(word) > 3 and chance.random() < 1 / 3
+                else word
+                for word in sentence
+            ]
+            sentences.append(" ".join(words) + ".")
+        return _paragraphs(sentences)
+
+
+def _paragraphs(sentences: list[str]) -> str:
+    parts = [sentences[at : at + 5] for at in range(0, len(sentences), 5)]
+    return "".join(f"<p>{html.escape(' '.join(part))}</p>" for part in parts)
+
+
+def _real_paths() -> list[str]:
+    from libzim.reader import Archive
+
+    archive = Archive(REAL)
+    found = []
+    for number in range(archive.all_entry_count):
+        entry = archive._get_entry_by_id(number)
+        if not entry.is_redirect and entry.get_item().mimetype.startswith("text/html"):
+            found.append(entry.path)
+    return found
+
+
+def build(path: Path, count: int) -> None:
+    """Write a ZIM file of the real articles and ``count`` generated ones."""
+    from libzim.reader import Archive
+    from libzim.writer import Creator, Hint, Item, StringProvider
+
+    class Entry(Item):  # type: ignore[misc]
+        def __init__(self, where: str, label: str, data: bytes) -> None:
+            super().__init__()
+            self.where, self.label, self.data = where, label, data
+
+        def get_path(self) -> str:
+            return self.where
+
+        def get_title(self) -> str:
+            return self.label
+
+        def get_mimetype(self) -> str:
+            return "text/html"
+
+        def get_contentprovider(self) -> Any:
+            return StringProvider(self.data)
+
+        def get_hints(self) -> dict[Any, int]:
+            return {Hint.FRONT_ARTICLE: 1}
+
+    words = Words(random.Random(count))
+    archive = Archive(REAL)
+    beside = path.with_suffix(".part")
+    beside.unlink(missing_ok=True)
+    creator = Creator(beside)
+    creator.config_indexing(True, "eng").config_nbworkers(2)
+    with creator:
+        for number in range(archive.all_entry_count):
+            entry = archive._get_entry_by_id(number)
+            if entry.is_redirect:
+                target = entry.get_redirect_entry().path
+                hints = {Hint.FRONT_ARTICLE: 1}
+                creator.add_redirection(entry.path, entry.title, target, hints)
+            elif entry.get_item().mimetype.startswith("text/html"):
+                content = bytes(entry.get_item().content)
+                creator.add_item(Entry(entry.path, entry.title, content))
+        for number in range(count):
+            title, text = words.article(number)
+            page = f"<html><head><title>{title}</title></head><body><h1>{title}</h1>{text}</body>"
+            creator.add_item(Entry(title.replace(" ", "_"), title, f"{page}</html>".encode()))
+        for key, value in {
+            "Name": path.stem,
+            "Title": f"Growth {count}",
+            "Language": "eng",
+            "Date": "2026-06-01",
+            "Creator": "tests",
+            "Publisher": "tests",
+            "Description": "Made for a measurement",
+            "Tags": "_ftindex:yes",
+        }.items():
+            creator.add_metadata(key, value)
+    beside.replace(path)
+
+
+def built(count: int) -> tuple[Path, float]:
+    """The file of a size, and how long its making took (in seconds, as noted when it was made)."""
+    folder = cache()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"growth{_VERSION}_{count}_2026-06.zim"
+    note = path.with_suffix(".json")
+    if not (path.exists() and note.exists()):
+        argv = [sys.executable, __file__, "--build", str(path), str(count)]
+        started = time.monotonic()
+        subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+        note.write_text(json.dumps({"seconds": time.monotonic() - started}))
+    return path, json.loads(note.read_text())["seconds"]
+
+
+def measure(path: Path, count: int, seed: int) -> dict[str, float]:
+    """Ask the questions, in this process."""
+    from infoforge.ask import Options
+    from infoforge.config.settings import Settings
+    from infoforge.corpus.zim import ZimCorpus
+    from infoforge.evaluate import questions, report
+    from infoforge.evaluate.run import Plan, run
+
+    every = questions.load(DATA / "questions" / "en_squad.jsonl")
+    asked = questions.sample(every, count, seed)
+    corpora = [ZimCorpus(path)]
+    plan = Plan(Settings(), Options(deadline=60))
+    run(asked[:5], corpora, plan)
+    figures = report.summary(run(asked, corpora, plan))
+    total = figures["milliseconds"]["total"]
+    return {
+        "hit1": figures["hit1"],
+        "hit5": figures["hit5"],
+        "empty": figures["empty"],
+        "answer": figures["answer_in_context"],
+        "p50": total["p50"],
+        "p95": total["p95"],
+        "search_p50": figures["milliseconds"]["candidates"]["p50"],
+        "searches": figures["searches"]["median"],
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def main() -> int:
+    """Build what is missing, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", nargs="*", type=int, help=f"generated articles [{SIZES}]")
+    parser.add_argument("--count", type=int, default=200, help="questions")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--build", nargs=2, metavar=("FILE", "N"), help=argparse.SUPPRESS)
+    parser.add_argument("--measure", metavar="FILE", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.build:
+        build(Path(options.build[0]), int(options.build[1]))
+        return 0
+    if options.measure:
+        print(json.dumps(measure(Path(options.measure), options.count, options.seed)))
+        return 0
+    if not REAL.is_file():
+        print("growth: skipped: no ../shared/data beside the repository")
+        return 0
+    print(
+        f"{'articles':>10}{'hit@1':>8}{'hit@5':>8}{'empty':>7}{'answer':>8}{'p50 ms':>9}"
+        f"{'p95 ms':>9}{'search':>8}{'searches':>10}{'peak MB':>9}{'file MB':>9}{'build s':>9}"
+    )
+    before: dict[str, float] = {}
+    for count in (0, *(options.sizes or SIZES)):
+        path, took = (REAL, 0.0) if count == 0 else built(count)
+        argv = [sys.executable, __file__, "--measure", str(path), "--count", str(options.count)]
+        done = subprocess.run(
+            [*argv, "--seed", str(options.seed)], stdout=subprocess.PIPE, check=True
+        )
+        r: dict[str, float] = json.loads(done.stdout)
+        print(
+            f"{count:>10,}{r['hit1']:8.1f}{r['hit5']:8.1f}{r['empty']:7.1f}{r['answer']:8.1f}"
+            f"{r['p50']:9.1f}{r['p95']:9.1f}{r['search_p50']:8.1f}{r['searches']:10g}"
+            f"{r['peak_mb']:9.0f}{path.stat().st_size / 1e6:9.1f}{took:9.0f}",
+            flush=True,
+        )
+        if before and count >= SIZES[-1]:
+            fall = before["hit5"] - r["hit5"]
+            slower = r["p50"] / before["p50"]
+            print(
+                f"hit@5 falls by {fall:.1f} points (aim at most {FALL_HIT5:g}), "
+                f"p50 is {slower:.1f} times as long (aim at most {SLOWER:g})"
+            )
+        before = before or r
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
