@@ -9,9 +9,10 @@ BIN := $(VENV)/bin
 # Files that say what is installed; newer pyproject.toml or a missing .venv: install again.
 RUN := $(VENV)/.installed-run
 DEV := $(VENV)/.installed-dev
+BOX := $(VENV)/.installed-box
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model lint format bench eval clean
+.PHONY: help demo test test-model test-box test-selinux lint lint-ansible format bench eval clean
 
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
@@ -19,6 +20,8 @@ help:
 	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck'
 	@echo 'make format      let ruff format the code'
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
+	@echo 'make test-box    two bare boxes and an offline one: the playbooks, reboots, power cuts (root)'
+	@echo 'make test-selinux  the same playbook on an emulated machine with SELinux enforcing'
 	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
 	@echo 'make eval        how often retrieval finds the right article, per language'
 	@echo 'make clean       remove .venv and caches'
@@ -26,6 +29,10 @@ help:
 $(RUN): pyproject.toml scripts/venv
 	@scripts/venv $(VENV)
 	@touch $@
+
+$(BOX): pyproject.toml scripts/venv
+	@scripts/venv $(VENV) test lint box
+	@touch $@ $(DEV) $(RUN)
 
 $(DEV): pyproject.toml scripts/venv
 	@scripts/venv $(VENV) test lint
@@ -47,7 +54,21 @@ test-model: $(DEV)
 	@python=$$(tests/support/model-venv) && \
 	  INFOFORGE_MODEL_PYTHON=$$python $(BIN)/pytest -rP tests/model
 
-lint: $(DEV)
+# Which way the boxes are booted depends on the host; it says so (tests/box/host.py).
+test-box: $(BOX)
+	@scripts/system-packages box
+	@tests/box/run $(BOX_TESTS)
+
+test-selinux: $(BOX)
+	@scripts/system-packages box selinux
+	@tests/box/run-selinux
+
+lint-ansible: $(BOX)
+	@$(BIN)/yamllint --strict .
+	@PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/ansible-lint --quiet
+	@$(BIN)/python scripts/role-readmes --check
+
+lint: $(DEV) lint-ansible
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy

@@ -27,7 +27,19 @@ from box import content, host, images
 
 NETWORK = "infoforge-lab"
 MIRROR_PORT = 8090
-BOOT_SECONDS = 60
+BOOT_SECONDS = 120
+
+_ISLAND = """\
+[Unit]
+DefaultDependencies=no
+Before=sysinit.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=ip route flush default
+[Install]
+WantedBy=sysinit.target
+"""
 
 
 @dataclass(frozen=True)
@@ -95,8 +107,16 @@ class Box:
             self.cut_off()
 
     def cut_off(self) -> None:
-        """Take away every route out: what is left is the link that ssh comes in by."""
-        self.run("ip route del default || true; rm -f /etc/resolv.conf || true")
+        """Take away every route out, now and at every boot; the link of ssh's own stays."""
+        self.podman(
+            "exec",
+            "-i",
+            self.container,
+            "tee",
+            "/etc/systemd/system/lab-island.service",
+            text=_ISLAND,
+        )
+        self.run("systemctl enable -q --now lab-island.service")
 
     def systemd_state(self) -> str:
         """What ``systemctl is-system-running`` says."""
@@ -128,8 +148,6 @@ class Box:
         """Start it again; the moment (monotonic) at which it began to boot."""
         begin = time.monotonic()
         self.podman("start", self.container)
-        if not self.routed:
-            self.cut_off()
         return begin
 
     def destroy(self) -> None:
@@ -144,6 +162,8 @@ SCENARIOS = {
     ),
     "airgapped": (Box("island", "trixie", "3.13", routed=False),),
 }
+
+SCENARIO_OF = {box.name: name for name, row in SCENARIOS.items() for box in row}
 
 
 def boxes(scenario: str) -> tuple[Box, ...]:
@@ -189,7 +209,14 @@ def variables(box: Box, archive: Path) -> dict[str, Any]:
         "lab_address": box.address,
         "lab_routed": box.routed,
     }
-    if box.routed:
+    if not box.routed:
+        values |= {
+            "infoforge_bundle": str(folder(SCENARIO_OF[box.name]) / "bundle"),
+            "lab_image_archive": str(archive),
+            "lab_python": box.python,
+            "lab_zims_pulled": [],
+        }
+    else:
         values |= {
             "cli_wheels": str(content.wheels(box.python)),
             "kiwix_image_archive": str(archive),
@@ -231,7 +258,7 @@ def create(scenario: str) -> Path:
     print(f"lab: {host.way()}", flush=True)
     key = new_key(folder(scenario))
     if host.podman("network", "exists", NETWORK, check=False).returncode:
-        host.podman("network", "create", NETWORK)
+        host.podman("network", "create", "--disable-dns", NETWORK)
     archive = images.kiwix_archive()
     for box in boxes(scenario):
         box.destroy()
