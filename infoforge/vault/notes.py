@@ -19,6 +19,8 @@ _WIKI = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]*)\]\(<?([^()\s<>]+(?:\([^()\s]*\)[^()\s]*)?)>?(?:\s+\"[^\"]*\")?\)"
 )
+_STARTS = re.compile(r"^\s*(?:[-*+>|]|\d{1,9}[.)]\s|#|$)")
+"""What begins a line of its own: list items, quotes, rows."""
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 _DATES = ("updated", "modified", "lastmod", "last_modified", "last_reviewed_on", "date", "created")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
@@ -178,6 +180,8 @@ class _Reader:
             kind = "table"
         if kind != "code":
             text = plain(text)
+        if kind == "text":
+            text = unwrap(text)
         if text.strip():
             self.blocks.append(Block(self.headings(), kind, text))
             self.bare = False
@@ -227,12 +231,23 @@ def _blocks(body: str, titled: bool) -> tuple[tuple[Block, ...], str]:
             text = reader.lines.pop()
             reader.heading(1 if "=" in line else 2, text.strip())
         elif line.strip():
-            reader.lines.append(line.rstrip())
+            reader.lines.append(line)
         else:
             reader.close()
     reader.close("code" if fence else "text")
     reader.end()
     return tuple(reader.blocks), reader.title
+
+
+def unwrap(text: str) -> str:
+    """Lines that an editor wrapped, joined again: a sentence must not end where a line did."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if lines and not _STARTS.match(line) and not lines[-1].endswith(("  ", "\\")):
+            lines[-1] = f"{lines[-1].rstrip()} {line.lstrip()}"
+        else:
+            lines.append(line)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def plain(text: str) -> str:
