@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "vault": ("infoforge.cli.vault:vault", "Search a folder of notes by meaning; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
     "skill": ("infoforge.cli.skill:skill", "Tell agents of infoforge, by a skill file."),
+    "mcp": ("infoforge.cli.mcp:mcp", "Serve the tools ask, search and read over MCP."),
     "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
 }
 

@@ -1,0 +1,252 @@
+"""The three tools that agents get over MCP: what they take, and what they give.
+
+Each gives the envelope of the command line (docs/json.md) with the command's own ``data``, so that
+an agent that knows the shell knows the tools: the same pipeline, the same refusal, the same codes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infoforge.config.settings import Settings
+from infoforge.contract import InfoForgeError, Notice, NotGrounded, UsageError, envelope
+
+WINDOW = 6000
+"""Characters of an article that `read` gives at once."""
+LARGEST_WINDOW = 20_000
+LONGEST_QUESTION = 4000
+"""Characters of a question; a longer one is a mistake of the agent's."""
+
+
+class Cancelled(Exception):
+    """The client no longer wants the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool is called with: checked arguments, the settings, and where it tells things."""
+
+    arguments: Mapping[str, Any]
+    settings: Settings
+    warn: Callable[[Notice], None]
+    check: Callable[[], None]
+    """Raises `Cancelled` when nobody waits any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name: Its name, which is also the envelope's ``command``.
+        description: What it does, for the model that chooses.
+        properties: JSON Schema of each argument.
+        required: Names of the arguments that must be given.
+        run: Gives the envelope's ``data``.
+    """
+
+    name: str
+    description: str
+    properties: Mapping[str, Mapping[str, Any]]
+    required: tuple[str, ...]
+    run: Callable[[Call], dict[str, Any]]
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": {name: dict(schema) for name, schema in self.properties.items()},
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "status": {"type": "string"},
+        "exit_code": {"type": "integer"},
+        "data": {"type": ["object", "null"]},
+        "warnings": {"type": "array"},
+        "errors": {"type": "array"},
+    },
+    "required": ["status", "exit_code", "data"],
+}
+"""Of every tool: the envelope. It is short since it costs every agent tokens in every session."""
+
+
+def call(
+    name: str,
+    arguments: Mapping[str, Any],
+    settings: Callable[[], Settings],
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """Call a tool; whatever goes wrong is in the document that it gives.
+
+    Args:
+        name: One of `TOOLS`.
+        arguments: As the agent gave them, unchecked.
+        settings: Loads the settings, anew for each call.
+        check: Called now and then; raises `Cancelled` when nobody waits any longer.
+
+    Returns:
+        The envelope; ``exit_code`` is what the shell would have exited with.
+
+    Raises:
+        Cancelled: By ``check``.
+    """
+    notices: list[Notice] = []
+
+    def warn(notice: Notice) -> None:
+        check()
+        notices.append(notice)
+
+    tool = TOOLS[name]
+    try:
+        checked = check_arguments(tool, arguments)
+        data = tool.run(Call(checked, settings(), warn, check))
+    except InfoForgeError as error:
+        return envelope(name, error.data, notices=(*notices, *error.notices), error=error)
+    except Cancelled:
+        raise
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        fault = InfoForgeError(f"internal fault: {text}", "report it; infoforge doctor may help")
+        return envelope(name, None, notices=notices, error=fault)
+    return envelope(name, data, notices=notices)
+
+
+def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, if they are what the tool takes.
+
+    Raises:
+        UsageError: One is unknown, missing, of another type or out of bounds; with a hint.
+    """
+    known = ", ".join(tool.properties)
+    for name in arguments:
+        if name not in tool.properties:
+            near = difflib.get_close_matches(name, tool.properties, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(f"{tool.name} takes no argument '{name}'", f"{hint}it takes: {known}")
+    for name in tool.required:
+        if name not in arguments:
+            raise UsageError(f"{tool.name} needs the argument '{name}'", f"it takes: {known}")
+    for name, value in arguments.items():
+        _check_value(tool.name, name, value, tool.properties[name])
+    return dict(arguments)
+
+
+_TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
+
+
+def _check_value(tool: str, name: str, value: object, schema: Mapping[str, Any]) -> None:
+    wanted = _TYPES[schema["type"]]
+    # In Python a truth value is a number; in JSON it is none.
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        told = f"{tool}: '{name}' must be a {schema['type']}, not {type(value).__name__}"
+        raise UsageError(told, "see the tool's input schema")
+    if isinstance(value, str) and len(value) > (most := schema.get("maxLength", LONGEST_QUESTION)):
+        raise UsageError(
+            f"{tool}: '{name}' has {len(value)} characters; {most} are the most",
+            "ask one question, in one sentence",
+        )
+    if isinstance(value, int) and not isinstance(value, bool):
+        least, most = schema.get("minimum", value), schema.get("maximum", value)
+        if not least <= value <= most:
+            raise UsageError(f"{tool}: '{name}' is {value}", f"from {least} to {most}")
+
+
+def _ask(call: Call) -> dict[str, Any]:
+    from infoforge import ask, views
+
+    options = ask.Options(strict=bool(call.arguments.get("strict", False)))
+    try:
+        answer = ask.ask(
+            call.arguments["question"],
+            call.settings,
+            options,
+            warn=call.warn,
+            on_text=lambda piece: call.check(),
+            on_sources=lambda searched: call.check(),
+        )
+    except NotGrounded as error:
+        error.hint = "report that no supported answer was found"
+        raise
+    return views.answer(answer)
+
+
+def _search(call: Call) -> dict[str, Any]:
+    from infoforge import ask, views
+
+    options = ask.Options(sources=call.arguments.get("limit", 0))
+    return views.searched(
+        ask.search(call.arguments["question"], call.settings, options, call.warn)
+    )
+
+
+def _read(call: Call) -> dict[str, Any]:
+    from infoforge.agents.reading import read
+
+    given = call.arguments
+    return read(
+        call.settings,
+        call.warn,
+        corpus=given["corpus"],
+        path=given["path"],
+        section=given.get("section", ""),
+        offset=given.get("offset", 0),
+        characters=given.get("characters", WINDOW),
+    )
+
+
+_QUESTION = {"type": "string", "description": "One whole sentence; names in full."}
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "ask",
+            "Answer a factual question from the house's offline wikis, with citations [1]. Use it "
+            "before answering from memory. An error result (exit_code 3 nothing found, 4 not "
+            "grounded, 5 no model: data.results has the articles) must be reported, never replaced "
+            "by memory. date is that of the dump.",
+            {
+                "question": _QUESTION,
+                "strict": {"type": "boolean", "description": "Error unless grounded."},
+            },
+            ("question",),
+            _ask,
+        ),
+        Tool(
+            "search",
+            "List the wiki articles that match, best first, with corpus and path for read.",
+            {
+                "question": {"type": "string"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+            },
+            ("question",),
+            _search,
+        ),
+        Tool(
+            "read",
+            "Read a cited article or one section of it, a window at a time.",
+            {
+                "corpus": {"type": "string"},
+                "path": {"type": "string"},
+                "section": {"type": "string", "description": "A heading."},
+                "offset": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "next_offset of the window before.",
+                },
+                "characters": {"type": "integer", "minimum": 200, "maximum": LARGEST_WINDOW},
+            },
+            ("corpus", "path"),
+            _read,
+        ),
+    )
+}
