@@ -1,9 +1,14 @@
 """How retrieval bears growth: 3,000, 30,000, 300,000 generated articles around real ones.
 
-The real articles of wikipedia_en_squad stand among generated ones. Nine in ten of these are made of
-words drawn as they are distributed in the real articles (half over all, half in one of them: texts
-have topics), with names of their own, so that the vocabulary grows as in a real wiki. One in ten is
-a neighbour of a real article: its sentences, names exchanged and every third word drawn anew.
+The real articles of wikipedia_en_squad stand among generated ones. Most of these are made of words
+drawn as they are distributed in the real articles, a quarter of them from one article, since texts
+have topics. One in twenty is a neighbour of a real article: its sentences, with names exchanged and
+every third word drawn anew.
+
+In a wiki that grows most words are rare, and most of the rare ones are new (Heaps 1978). So nine
+times in ten a rare word of the real articles becomes an invented one, which is new or one that was
+invented before, those that came often more often (Simon 1955): its distribution is Zipf's. One in
+ten stays, so that the questions' rare words are found in more articles the larger the corpus is.
 
 The files are kept in the cache folder and used again. Each size is measured in its own process.
 """
@@ -33,10 +38,18 @@ from eval.nonsense import SYLLABLES
 DATA = REPO.parent / "shared" / "data"
 REAL = DATA / "zims" / "wikipedia_en_squad_2026-06.zim"
 SIZES = (3_000, 30_000, 300_000)
-NEIGHBOURS = 0.1
+NEIGHBOURS = 0.05
+TOPIC = 0.25
+"""Share of words from the article's own topic."""
+RARE = 2
+"""A word that no more real articles hold is a rare one."""
+KEPT = 0.1
+"""Share of rare words that stay as they are."""
+NEW = 0.3
+"""Share of invented words that never came before."""
 FALL_HIT5 = 3.0
 SLOWER = 2.0
-_VERSION = 1  # of the generator; a file of another one is built anew
+_VERSION = 2  # of the generator; a file of another one is built anew
 
 
 def cache() -> Path:
@@ -55,6 +68,7 @@ class Words:
         self.chance = chance
         corpus = ZimCorpus(REAL)
         counts: dict[str, int] = {}
+        holding: dict[str, int] = {}
         self.topics: list[list[str]] = []
         self.sentences: list[list[list[str]]] = []
         for path in _real_paths():
@@ -67,8 +81,15 @@ class Words:
             self.topics.append(own)
             for word in own:
                 counts[word] = counts.get(word, 0) + 1
+            for word in set(own):
+                holding[word] = holding.get(word, 0) + 1
             sentences = [re.findall(r"\w+|[,;:]", s) for s in re.split(r"(?<=[.!?])\s+", text)]
             self.sentences.append([s for s in sentences if 6 <= len(s) <= 40])
+        self.rare = {word for word, articles in holding.items() if articles <= RARE}
+        self.nouns = [
+            [w for w in own if w not in self.rare and len(w) > 3] or own for own in self.topics
+        ]
+        self.invented: list[str] = []
         self.words = list(counts)
         self.weights = list(accumulate(counts[word] for word in self.words))
         self.onsets, self.nuclei, self.codas, self.endings = (
@@ -79,8 +100,21 @@ class Words:
         """Words as they are distributed over all real articles."""
         return self.chance.choices(self.words, cum_weights=self.weights, k=count)
 
+    def common(self, word: str) -> str:
+        """The word, or an invented one in the place of a rare one."""
+        if word.lower() in self.rare and self.chance.random() >= KEPT:
+            return self.name().lower()
+        return word
+
     def name(self) -> str:
-        """A name that is made up; few names come often, as everywhere."""
+        """A word that is made up; few of them come often."""
+        pick = self.chance.choice
+        old = self.invented and self.chance.random() >= NEW
+        word = pick(self.invented) if old else self._spoken()
+        self.invented.append(word)
+        return word
+
+    def _spoken(self) -> str:
         pick = self.chance.choice
         syllables = 1 + (self.chance.random() < 0.6)
         word = "".join(pick(self.onsets) + pick(self.nuclei) for _ in range(syllables))
@@ -95,7 +129,7 @@ class Words:
             text = self._neighbour(topic, names)
         else:
             text = self._drawn_text(topic, names)
-        noun = chance.choice(self.topics[topic])
+        noun = chance.choice(self.nouns[topic])
         shapes = (
             f"{names[0]} {noun}",
             f"{noun.capitalize()} of {names[0]}",
@@ -107,9 +141,11 @@ class Words:
     def _drawn_text(self, topic: int, names: list[str]) -> str:
         chance = self.chance
         sentences = []
-        for _ in range(chance.randint(8, 30)):
+        for _ in range(chance.randint(4, 16)):
             size = chance.randint(8, 26)
-            words = self.drawn(size // 2) + chance.choices(self.topics[topic], k=size - size // 2)
+            own = round(size * TOPIC)
+            drawn = self.drawn(size - own) + chance.choices(self.topics[topic], k=own)
+            words = [self.common(word) for word in drawn]
             chance.shuffle(words)
             words[chance.randrange(size)] = chance.choice(names)
             if chance.random() < 0.3:
@@ -121,14 +157,14 @@ class Words:
         chance = self.chance
         own = self.sentences[topic] or self.sentences[0]
         sentences = []
-        for sentence in chance.choices(own, k=chance.randint(8, 30)):
+        for sentence in chance.choices(own, k=chance.randint(4, 16)):
             fresh = iter(self.drawn(len(sentence)))
             words = [
                 chance.choice(names)
                 if word[0].isupper()
                 else next(fresh)
                 if len(word) > 3 and chance.random() < 1 / 3
-                else word
+                else self.common(word)
                 for word in sentence
             ]
             sentences.append(" ".join(words) + ".")

@@ -1,9 +1,12 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from support.fault_server import reply
+from support.kiwix import REPO
 
 import infoforge
 
@@ -205,3 +208,24 @@ def test_explain_takes_no_empty_question(run_cli, zim):
     done = run_cli("explain", "--zim", zim, "?")
     assert done.code == 2
     assert "the question is empty" in done.stderr
+
+
+def test_make_eval_prints_the_sets_beside_the_bar(shared_data, tmp_path, run_cli):
+    kept = tmp_path / "rows.json"
+    script = REPO / "tests" / "eval" / "run.py"
+    options = ["--count", "2", "--corpus", "zim", "--only", "sets", "--only", "variants"]
+    done = subprocess.run(
+        [sys.executable, script, *options, "--json", kept],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    for part in ("en_squad  zim", "zim-pro 0.5.0", "best of what was tried", "neutral", "aims: "):
+        assert part in done.stdout
+    told = run_cli("eval", "--compare", kept, kept, "--json").json["data"]["comparison"]
+    # Ten rows of the sets and six of the plain ones; what is written otherwise comes on top.
+    assert told["common"] > 2 * 5 + 2 * 3
+    assert told["changed"] == []
+    assert told["measures"]["hit5"]["p"] == 1.0
