@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 WIDTH, HEIGHT = 520, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 28, 14, 44
 _TICKS = 5
 _ROW = 34
 
