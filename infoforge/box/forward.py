@@ -21,9 +21,10 @@ def check_port(podman: Podman, box: BoxSettings) -> None:
     held = ports.holder(box.bind, box.port)
     if held is None:
         return
-    owner = _publisher(podman, box) if _forwards(held) else ""
-    if not _forwards(held) or (owner and owner != box.container):
-        raise _port_held(box, held, owner)
+    owner = _publisher(podman, box)
+    if owner == box.container or (not owner and _forwards(held)):
+        return
+    raise _port_held(box, held, owner)
 
 
 def free_port(podman: Podman, box: BoxSettings) -> None:
@@ -35,10 +36,9 @@ def free_port(podman: Podman, box: BoxSettings) -> None:
     end = time.monotonic() + _PORT_PATIENCE
     ended = False
     while (held := ports.holder(box.bind, box.port)) is not None:
-        owner = _publisher(podman, box) if _forwards(held) else ""
-        if not _forwards(held) or owner or time.monotonic() > end:
-            raise _port_held(box, held, owner)
-        if not ended and end - time.monotonic() < _PORT_PATIENCE - 1.0:
+        if time.monotonic() > end:
+            raise _port_held(box, held, _publisher(podman, box))
+        if not ended and _forwards(held) and end - time.monotonic() < _PORT_PATIENCE - 1.0:
             ended = True
             with suppress(OSError):
                 os.kill(held.pid, signal.SIGTERM)
