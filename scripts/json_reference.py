@@ -56,9 +56,9 @@ def rows(node, root, prefix=""):
     node = resolved(node, root)
     for name, raw in node.get("properties", {}).items():
         child = resolved(raw, root)
-        required = name in node.get("required", ())
+        always = "" if name in node.get("required", ()) else " (not always)"
         meaning = child.get("description", "").replace("|", "\\|")
-        yield f"| `{prefix}{name}`{'' if required else ' (not always)'} | {kind(child)} | {meaning} |"
+        yield f"| `{prefix}{name}`{always} | {kind(child)} | {meaning} |"
         yield from below(child, root, f"{prefix}{name}")
 
 

@@ -64,9 +64,7 @@ def read(
     }
 
 
-def _article(
-    settings: Settings, warn: Callable[[Notice], None], corpus: str, path: str
-) -> Article:
+def _article(settings: Settings, warn: Callable[[Notice], None], corpus: str, path: str) -> Article:
     from infoforge.corpus.base import CorpusError, Deadline
     from infoforge.corpus.opened import open_corpora
 

@@ -183,9 +183,7 @@ def _search(call: Call) -> dict[str, Any]:
     from infoforge import ask, views
 
     options = ask.Options(sources=call.arguments.get("limit", 0))
-    return views.searched(
-        ask.search(call.arguments["question"], call.settings, options, call.warn)
-    )
+    return views.searched(ask.search(call.arguments["question"], call.settings, options, call.warn))
 
 
 def _read(call: Call) -> dict[str, Any]:

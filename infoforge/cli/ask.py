@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from infoforge.cli import render
+from infoforge.cli.batch import batch_options, run_batch
 from infoforge.cli.console import Console, json_option, write
 from infoforge.contract import NoEndpoint, NotGrounded, UsageError
 
@@ -97,7 +98,9 @@ def _settings(ctx: click.Context) -> Any:  # noqa: ANN401 - Settings, imported l
 
 
 @click.command(short_help="Answer a question from the articles, with citations.")
-@question_options
+@click.argument("question", nargs=-1)
+@lookup_options
+@batch_options
 @click.option("--strict", is_flag=True, help="Exit 4 when the answer is not grounded.")
 @click.option("--endpoint", metavar="NAME", default="", help="Use this endpoint alone.")
 @click.pass_context
@@ -108,6 +111,9 @@ def ask(
     as_json: bool,
     strict: bool,
     endpoint: str,
+    batch: str | None,
+    output: str | None,
+    jobs: int,
     **given: Any,  # noqa: ANN401 - the shared options
 ) -> int:
     """Answer QUESTION from the articles that match it, with numbered citations.
@@ -121,6 +127,11 @@ def ask(
     from infoforge import views
 
     console = Console.current("ask", as_json=as_json)
+    if bool(batch) == bool(question):
+        raise UsageError("ask takes a question, or --batch FILE.jsonl", "see infoforge ask --help")
+    if batch:
+        options = _options(given, strict=strict, endpoint=endpoint)
+        return run_batch(console, _settings(ctx), options, batch=batch, output=output, jobs=jobs)
     screen = None if as_json or not sys.stdout.isatty() else _Screen(console)
     try:
         answer = pipeline.ask(

@@ -384,4 +384,5 @@ def test_short_help_names_every_command() -> None:
 def test_the_codes_are_lines_for_people() -> None:
     for group in codes().values():
         for code, meaning in group.items():
-            assert code.islower() and meaning.endswith("."), code
+            assert code.islower()
+            assert meaning.endswith("."), code

@@ -150,7 +150,9 @@ def test_nothing_found_is_a_typed_error_and_no_model_hears_of_it(
     served: Served, model: FaultServer
 ) -> None:
     async def use(client: Any) -> Any:
-        return [document(await client.call_tool(t, {"question": NONSENSE})) for t in ("ask", "search")]
+        return [
+            document(await client.call_tool(t, {"question": NONSENSE})) for t in ("ask", "search")
+        ]
 
     for found, command in zip(served.talk(use), ("ask", "search"), strict=True):
         check_document(found, command, 3)

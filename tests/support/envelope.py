@@ -42,7 +42,9 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 @cache
 def codes() -> dict[str, Any]:
     """The documented codes."""
-    found: dict[str, Any] = json.loads((files("infoforge") / "data" / "codes.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads(
+        (files("infoforge") / "data" / "codes.json").read_text("utf-8")
+    )
     return found
 
 
