@@ -3,10 +3,12 @@
 import datetime
 import json
 import os
+import pty
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
@@ -404,7 +406,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     folder = write_tree(
         tmp_path / "in", {f"{n}.md": f"# N{n}\n\n" + "a b c " * 9000 for n in range(300)}
     )
-    script = Path(os.sys.executable).parent / "infoforge"
+    script = Path(sys.executable).parent / "infoforge"
     process = subprocess.Popen(
         [script, "zimify", folder, "-o", tmp_path / "out.zim"],
         stderr=subprocess.PIPE,
@@ -569,3 +571,30 @@ def test_a_documentation_site(tmp_path):
     assert_clean(tmp_path / "out.zim")
     found = searched(archive(tmp_path / "out.zim"), "appetite whetting")
     assert found[0] == "tutorial/appetite.html"
+
+
+def test_a_terminal_sees_a_bar_and_nobody_else_does(tmp_path, run_cli):
+    folder = write_tree(tmp_path / "in", {f"{n}.md": f"note {n}" for n in range(20)})
+    argv = ["zimify", str(folder), "-o", str(tmp_path / "out.zim")]
+    assert "%" not in run_cli(*argv).stderr
+    ours, theirs = pty.openpty()
+    script = Path(sys.executable).parent / "infoforge"
+    environment = {**os.environ, "TERM": "xterm"}
+    process = subprocess.Popen(
+        [script, *argv], stdout=subprocess.PIPE, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(ours)
+    assert process.communicate(timeout=60)[0].startswith(str(tmp_path).encode())
+    assert process.returncode == 0
+    assert b"zimify" in said
+    assert b"100%" in said

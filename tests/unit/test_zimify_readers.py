@@ -174,6 +174,15 @@ def test_pages_in_other_encodings_become_utf8(read, encoding, text):
     assert "<meta charset=utf-8>" in made
 
 
+def test_a_page_that_the_web_may_not_index_is_found_all_the_same(read):
+    page = (
+        "<html><head><title>T</title><meta name='robots' content='noindex, follow'></head></html>"
+    )
+    assert "name='former-robots' content='noindex" in body(read({"a.html": page}, "a.html"))
+    allowed = page.replace("noindex", "index")
+    assert body(read({"a.html": allowed}, "a.html")) == allowed
+
+
 def test_text_keeps_its_lines_and_its_signs(read):
     page = body(read({"a.txt": "one\n  <two> & three\n"}, "a.txt"))
     assert "one\n  &lt;two&gt; &amp; three" in page

@@ -15,6 +15,7 @@ LARGEST = 64 << 20
 
 _CHARSET = re.compile(r"""(<meta\b[^>]*?charset\s*=\s*["']?)([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(r"""^(\s*<\?xml[^>]*?encoding\s*=\s*["'])([\w.:-]+)""", re.IGNORECASE)
+_ROBOTS = re.compile(r"""(<meta\b[^>]*?\bname\s*=\s*["']?)(robots\b[^>]*?noindex)""", re.IGNORECASE)
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
@@ -30,6 +31,8 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         rendered.items.append(Page(document.path, document.title, page))
         return rendered
     text = in_utf8(decode(data, declared_in(data)), ascii_only=data.isascii())
+    # Meant for the search engines of the web; libzim would leave the page out of the index too.
+    text = _ROBOTS.sub(r"\1former-\2", text, count=1)
     text = rewrite(text, document.path, rel, lambda url: shelf.link(url, rel), rendered.links)
     rendered.items.append(Page(document.path, document.title, text.encode("utf-8", "replace")))
     return rendered
