@@ -10,7 +10,7 @@ from pathlib import Path
 from infoforge.config.document import KeyPath
 from infoforge.config.keys import api_key
 from infoforge.config.privacy import check_private
-from infoforge.config.settings import EndpointSettings, Settings, ZimSettings
+from infoforge.config.settings import EndpointSettings, MonitorSettings, Settings, ZimSettings
 from infoforge.config.validate import Problem
 from infoforge.contract import ConfigError, Notice
 
@@ -36,6 +36,7 @@ def check(
     found += _refusal(path, lambda: check_private(kiwix.url, kiwix.allow_public, "kiwix.url"))
     for number, endpoint in enumerate(settings.endpoints):
         found += _address(endpoint, ("endpoints", number))
+    found += check_webhook(settings.monitor)
     found += check_keys(settings, warn, environ)
     found += check_values(settings)
     if not settings.endpoints:
@@ -73,6 +74,14 @@ def check_folder(settings: Settings) -> Iterator[Problem]:
         yield Problem(
             key, f"{folder} holds no ZIM file", "infoforge zims pull NAME, or zimify a folder"
         )
+
+
+def check_webhook(monitor: MonitorSettings) -> Iterator[Problem]:
+    """Does what the box tells stay in the house?"""
+    yield from _refusal(
+        ("monitor", "webhook"),
+        lambda: check_private(monitor.webhook, monitor.allow_public, "monitor.webhook"),
+    )
 
 
 def check_keys(

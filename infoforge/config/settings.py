@@ -218,6 +218,40 @@ class VaultSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MonitorSettings:
+    """How the box watches itself (`doctor --heal`, run by a timer), and whom it tells.
+
+    Attributes:
+        interval: Minutes between two looks.
+        heal_hourly: Repairs in one hour; 0: none.
+        command: Program that is told of a change, with its arguments; it reads the message.
+        webhook: URL that the message is posted to (ntfy as it is).
+        webhook_format: ``text`` or ``json``.
+        allow_public: Allow a webhook on a public address.
+        mail: Address that sendmail delivers to.
+        desktop: Show a notification on the desktop of this user.
+        wall: Write to every terminal.
+    """
+
+    interval: int = 15
+    heal_hourly: int = 4
+    command: str = ""
+    webhook: str = ""
+    webhook_format: str = "text"
+    allow_public: bool = False
+    mail: str = ""
+    desktop: bool = False
+    wall: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is kept of what was asked; counts and times always are."""
+
+    questions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that was configured, with the file it came from (``None``: built-in defaults)."""
 
@@ -229,3 +263,5 @@ class Settings:
     box: BoxSettings = field(default_factory=BoxSettings)
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     vault: VaultSettings = field(default_factory=VaultSettings)
+    monitor: MonitorSettings = field(default_factory=MonitorSettings)
+    log: LogSettings = field(default_factory=LogSettings)
