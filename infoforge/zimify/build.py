@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import hashlib
 import html
@@ -82,9 +83,15 @@ def zimify(
             f"nothing to convert in {folder}: no markdown, HTML, text, CSV, PDF, DOCX or EPUB file",
             "hidden files are left out",
         )
-    from infoforge.zimify.heads import read_head
+    from infoforge.zimify.heads import read_head, without_site_name
 
     heads = [read_head(file) for file in files]
+    pages = [number for number, file in enumerate(files) if file.kind == "html"]
+    for number, title in zip(
+        pages, without_site_name([heads[number].title for number in pages]), strict=True
+    ):
+        if title != heads[number].title:
+            heads[number] = dataclasses.replace(heads[number], title=title)
     if not language:
         spoken = Counter(code for head in heads if (code := _code(head.language)))
         language = min(spoken, key=lambda code: (-spoken[code], code)) if spoken else "eng"

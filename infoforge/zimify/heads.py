@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from infoforge.zimify.encoding import declared_in, decode
@@ -12,6 +13,10 @@ from infoforge.zimify.model import Head, SourceFile
 
 HEAD_BYTES = 65536
 
+FEW_PAGES = 5
+"""Fewer pages with one tail in their titles may have it by chance."""
+
+_TAIL = re.compile(r"\s+(?:[—–|·»«•-]|::)\s+(?:(?!\s(?:[—–|·»«•-]|::)\s).)+$")
 _TITLE = re.compile(r"<title[^>]*>(.{0,1000}?)</title", re.IGNORECASE | re.DOTALL)
 _H1 = re.compile(r"<h1[^>]*>(.{0,2000}?)</h1", re.IGNORECASE | re.DOTALL)
 _LANG = re.compile(r"<html[^>]{0,500}?\slang\s*=\s*[\"']?([A-Za-z]{2,3})\b", re.IGNORECASE)
@@ -62,6 +67,19 @@ def html_head(text: str) -> Head:
         title = plain(match.group(1)) if match else ""
     language = _LANG.search(text)
     return Head(title, language=language.group(1).lower() if language else "")
+
+
+def without_site_name(titles: Sequence[str]) -> list[str]:
+    """Titles of one site without the name that most of them end in (``Page — The Handbook``).
+
+    A title is what people search by; the same tail on all of them only makes it longer. A title
+    that would be left empty, or is one of few, stays.
+    """
+    tails = Counter(match.group() for title in titles if (match := _TAIL.search(title)))
+    tail, count = tails.most_common(1)[0] if tails else ("", 0)
+    if count < FEW_PAGES or count * 2 < len(titles):
+        return list(titles)
+    return [title.removesuffix(tail).strip() or title for title in titles]
 
 
 def plain(markup: str) -> str:

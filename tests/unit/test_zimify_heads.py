@@ -7,7 +7,13 @@ import pytest
 from support.documents import write_tree
 
 from infoforge.zimify.encoding import declared_in, decode, detect
-from infoforge.zimify.heads import HEAD_BYTES, html_head, markdown_head, read_head
+from infoforge.zimify.heads import (
+    HEAD_BYTES,
+    html_head,
+    markdown_head,
+    read_head,
+    without_site_name,
+)
 from infoforge.zimify.model import SourceFile
 from infoforge.zimify.names import title_from_name
 from infoforge.zimify.walk import walk
@@ -67,6 +73,17 @@ def test_front_matter_is_measured_so_that_the_reader_can_leave_it_out():
 def test_the_title_of_a_page(text, title, language):
     head = html_head(text)
     assert (head.title, head.language) == (title, language)
+
+
+def test_the_name_of_the_site_is_no_part_of_its_titles():
+    names = ["asyncio — Streams", "os", "re", "sys", "io", "csv"]
+    titles = [f"{name} — The Handbook 3.1" for name in names]
+    assert without_site_name([*titles, "Other"]) == [*names, "Other"]
+    assert without_site_name(titles[:4]) == titles[:4]
+    assert without_site_name([*titles, *["a", "b", "c", "d", "e", "f", "g"]])[:6] == titles
+    assert without_site_name([*titles, " — The Handbook 3.1"])[-1] == " — The Handbook 3.1"
+    assert without_site_name(["well-known"] * 9) == ["well-known"] * 9
+    assert without_site_name([]) == []
 
 
 def test_a_title_when_there_is_none():
