@@ -1,4 +1,4 @@
-"""A PostgreSQL 17 with pgvector from Debian's packages, of one's own: started, killed, thrown away."""
+"""A PostgreSQL 17 with pgvector from Debian's packages: started, killed, thrown away."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Postgres:
             time.sleep(0.05)
 
     def stop(self, number: signal.Signals) -> None:
-        """End the server: ``SIGINT`` in good order, ``SIGQUIT`` at once, ``SIGKILL`` as a power cut does."""
+        """End the server: ``SIGQUIT`` at once, ``SIGKILL`` as a power cut does."""
         if self._process is None:
             return
         self._process.send_signal(number)
@@ -109,7 +109,7 @@ class Postgres:
         for process in Path("/proc").iterdir():
             if process.name.isdigit():
                 with suppress(OSError):
-                    if os.readlink(process / "cwd") == data:
+                    if str((process / "cwd").readlink()) == data:
                         return True
         return False
 

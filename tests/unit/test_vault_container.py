@@ -1,0 +1,56 @@
+"""The database's container: its line, its password; and its errors in the contract's terms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from infoforge.box.podman import BoxError
+from infoforge.box.postgres import UNITS, arguments, ensure_password, unit_text
+from infoforge.config.settings import Settings, VaultSettings
+
+
+def test_the_port_is_on_loopback_and_the_data_in_a_named_volume(tmp_path):
+    vault = VaultSettings(password_file=tmp_path / "password")
+    line = arguments(vault, "id")
+    assert "--publish=127.0.0.1:5433:5432" in line
+    assert "--volume=infoforge-vault:/var/lib/postgresql/data" in line
+    assert line[-1] == vault.image
+    assert not any("POSTGRES_PASSWORD=" in word for word in line)
+
+
+def test_what_it_is_made_from_is_in_its_label(tmp_path):
+    vault = VaultSettings(password_file=tmp_path / "password")
+    labels = {
+        next(word for word in line if word.startswith("--label="))
+        for line in (
+            arguments(vault, "one"),
+            arguments(vault, "two"),
+            arguments(replace(vault, port=6000), "one"),
+        )
+    }
+    assert len(labels) == 3
+
+
+def test_the_password_is_made_once_and_for_its_owner_alone(tmp_path):
+    path = tmp_path / "new" / "password"
+    assert ensure_password(path)
+    made = path.read_text()
+    assert len(made.strip()) >= 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not ensure_password(path)
+    assert path.read_text() == made
+    path.chmod(0o644)
+    with pytest.raises(BoxError, match="others can read") as caught:
+        ensure_password(path)
+    assert f"chmod 600 {path}" in caught.value.hint
+
+
+def test_units(tmp_path):
+    settings = Settings(vault=VaultSettings(folder=tmp_path / "my vault"))
+    texts = {name: unit_text(name, settings, ("/opt/infoforge",)) for name in UNITS}
+    assert "ExecStart=/opt/infoforge vault start" in texts["infoforge-postgres.service"]
+    assert "vault index --watch" in texts["infoforge-vault.service"]
+    assert f'ReadOnlyPaths="{tmp_path}/my vault"' in texts["infoforge-vault.service"]
+    assert not any("@" in line for text in texts.values() for line in text.splitlines())

@@ -1,0 +1,148 @@
+"""The commands as they are typed: the index, the search, the answer, and what agents leave."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+NOTES = {
+    "boiler.md": "# Boiler\n\nThe boiler is serviced by Brunner every April.\n"
+    "\n## Pressure\n\nThe pressure must be 1.5 bar; below it, open the blue valve.\n",
+    "garden/roses.md": "---\ntags: [garden]\ndate: 2026-03-01\n---\n\n# Roses\n\nCut in March.\n",
+}
+
+
+@pytest.fixture
+def cli(vault, run_cli, make_zim):
+    """The commands over a vault and a small wiki."""
+    for source, text in NOTES.items():
+        vault.write(source, text)
+    zim = make_zim({"Kettle": "<p>A kettle boils water for tea.</p>"}, name="kettles_en")
+    run_cli.configure(
+        {
+            "vault": {
+                "folder": str(vault.folder),
+                "url": vault.settings.url,
+                "password_file": str(vault.settings.password_file),
+            },
+            "zims": {"folder": str(zim.parent)},
+        }
+    )
+    return run_cli
+
+
+def test_init_index_status_search(cli, vault):
+    init = cli("vault", "init", "--json")
+    assert init.code == 0, init.stderr
+    assert init.json["data"]["migrations"] == 1
+    assert (vault.folder / "agent_learnings").is_dir()
+    assert cli("vault", "init", "--json").json["data"]["changed"] is False
+    done = cli("vault", "index", "--json")
+    assert done.json["data"]["added"] == 2
+    status = cli("vault", "status", "--json").json["data"]
+    assert (status["notes"], status["new"], status["changed"], status["gone"]) == (2, 0, 0, 0)
+    vault.write("boiler.md", NOTES["boiler.md"] + "\nMore.\n")
+    assert cli("vault", "status", "--json").json["data"]["changed"] == 1
+    found = cli("vault", "search", "--json", "who looks after the heating?").json["data"]
+    first = found["results"][0]
+    assert first["path"] == "boiler.md"
+    assert Path(first["file"]).read_text("utf-8") == NOTES["boiler.md"] + "\nMore.\n"
+    text = cli("vault", "search", "heating pressure").stdout
+    assert "Boiler > Pressure" in text
+
+
+def test_ask_searches_both_and_each_alone(cli):
+    assert cli("vault", "index").code == 0
+    both = cli("ask", "--json", "At which pressure must the boiler be?")
+    assert both.code == 0, both.stderr
+    cited = both.json["data"]["citations"][0]
+    assert cited["corpus"] == "vault"
+    assert Path(cited["url"]).is_file()
+    wiki = cli("search", "--corpus", "wiki", "--json", "What boils water for tea, a kettle?")
+    assert {row["corpus"] for row in wiki.json["data"]["results"]} == {"kettles_en"}
+    alone = cli("search", "--corpus", "vault", "--json", "When are roses cut?")
+    assert {row["corpus"] for row in alone.json["data"]["results"]} == {"vault"}
+    assert alone.json["data"]["results"][0]["date"] == "2026-03-01"
+
+
+def test_ask_goes_on_without_the_database_and_says_so(cli, vault):
+    vault.settings.password_file.write_text("wrong")
+    found = cli("search", "--json", "What does a kettle boil?")
+    assert found.code == 0, found.stderr
+    assert "vault_unavailable" in {notice["code"] for notice in found.json["warnings"]}
+    alone = cli("search", "--corpus", "vault", "--json", "When are roses cut?")
+    assert alone.code == 1
+    assert alone.json["errors"][0]["code"] == "corpus_unavailable"
+    assert "password" in alone.json["errors"][0]["message"]
+
+
+def test_ask_goes_on_without_the_wikis_and_says_so(cli, vault):
+    assert cli("vault", "index").code == 0
+    for path in (cli.home.parent / "zims").glob("*.zim"):
+        path.unlink()
+    found = cli("search", "--json", "When are roses cut?")
+    assert found.code == 0, found.stderr
+    assert "wiki_unavailable" in {notice["code"] for notice in found.json["warnings"]}
+
+
+def test_no_index_yet_is_told_with_the_command(cli):
+    alone = cli("search", "--corpus", "vault", "--json", "When are roses cut?")
+    assert alone.code == 1
+    assert "infoforge vault index" in alone.json["errors"][0]["message"]
+
+
+def test_doctor(cli, vault):
+    assert cli("vault", "index").code == 0
+    well = cli("doctor", "--only", "vault", "--json")
+    assert well.code == 0, well.stdout
+    names = [check["name"] for check in well.json["data"]["checks"]]
+    assert names == ["vault:folder", "vault:model", "vault:database", "vault:index"]
+    vault.settings.password_file.write_text("wrong")
+    ill = cli("doctor", "--only", "vault", "--json")
+    assert ill.code == 1
+    failed = [c for c in ill.json["data"]["checks"] if c["status"] == "FAIL"]
+    assert [c["name"] for c in failed] == ["vault:database"]
+
+
+def test_learn_is_the_only_way_in(cli, vault):
+    cli("vault", "init")
+    left = cli("vault", "learn", "Valve sticks", stdin="Turn it twice.", timeout=60)
+    assert left.code == 0, left.stderr
+    path = Path(left.stdout.strip())
+    assert path.parent == vault.folder / "agent_learnings"
+    assert "Turn it twice." in path.read_text("utf-8")
+    before = path.read_bytes()
+    for title in ("Valve sticks", "valve STICKS", "../boiler", "a/b", "..", ".hidden", "x\ny", ""):
+        again = cli("vault", "learn", title, stdin="Other.")
+        assert again.code == 2, title
+    assert path.read_bytes() == before
+    assert [p.name for p in (vault.folder / "agent_learnings").iterdir()] == [path.name]
+    # It is no note before a person makes it one.
+    done = cli("vault", "index", "--json").json["data"]
+    assert done["added"] == len(NOTES)
+    listed = cli("vault", "review", "--json").json["data"]["learnings"]
+    assert [row["title"] for row in listed] == ["Valve sticks"]
+    assert os.system(listed[0]["keep"]) == 0
+    assert cli("vault", "index", "--json").json["data"]["added"] == 1
+
+
+def test_the_folder_may_be_read_only(cli, vault):
+    """What is opened in the vault is opened for reading: a run leaves its times and bytes alone."""
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in vault.folder.rglob("*.md")}
+    mode = vault.folder.stat().st_mode
+    assert cli("vault", "index").code == 0
+    assert cli("ask", "When are roses cut?").code == 0
+    assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in vault.folder.rglob("*.md")} == before
+    assert vault.folder.stat().st_mode == mode
+    assert {p.name for p in vault.folder.iterdir()} == {"boiler.md", "garden"}
+
+
+def test_without_the_extra_the_message_says_what_to_install(cli, vault, tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "psycopg.py").write_text("raise ImportError(name='psycopg')\n")
+    done = cli("vault", "status", env={"PYTHONPATH": str(blocked)})
+    assert done.code == 1
+    assert "infoforge[vault]" in done.stderr
