@@ -1,7 +1,8 @@
 """Seeded questions that no article can answer: about words and names that do not exist.
 
 Invented words are pronounceable, stand in no word list of the package and, where a ZIM file is
-given, in no text of it; the words around them are ordinary. A gate that only looks for known words
+given, in no text of it, nor are they one slip away from such a word; the words around them are
+ordinary. A gate that only looks for known words
 is not enough here: "pass its first education act" is in many an article.
 """
 
@@ -241,6 +242,19 @@ def known(word: str, language: str, zim: Path | None = None) -> bool:
     return bool(forms & words) or (not lower.isascii() and lower in text)
 
 
+def misspelt(word: str, language: str, zim: Path | None = None) -> bool:
+    """Whether one edit makes a known word of it: then a reader would take it for a slip."""
+    lower = fold(word)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    parts = [(lower[:at], lower[at:]) for at in range(len(lower) + 1)]
+    edits = {a + b[1:] for a, b in parts if b}
+    edits |= {a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1}
+    edits |= {a + c + b[1:] for a, b in parts if b for c in letters}
+    edits |= {a + c + b for a, b in parts for c in letters}
+    words = vocabulary(zim)[0] if zim is not None else frozenset()
+    return any(edit in words or listed_zipf(edit, language) is not None for edit in edits)
+
+
 class _Inventor:
     def __init__(self, language: str, chance: random.Random, zim: Path | None) -> None:
         self.language = language
@@ -251,7 +265,9 @@ class _Inventor:
     def unknown(self, make: Any) -> str:
         while True:
             word: str = make()
-            if not known(word, self.language, self.zim):
+            odd = word.isascii() or self.language != "zh"
+            slip = odd and misspelt(word, self.language, self.zim)
+            if not slip and not known(word, self.language, self.zim):
                 self.invented.append(word)
                 return word
 

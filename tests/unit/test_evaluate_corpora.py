@@ -34,6 +34,15 @@ def test_nonsense_stands_in_no_text_of_the_corpus(make_zim):
     assert word not in str(nonsense.questions("en", 40, 1, zim))
 
 
+def test_nonsense_is_no_misspelling():
+    assert nonsense.misspelt("Schwefer", "de")  # Schwefel
+    assert nonsense.misspelt("cozono", "es")  # ozono
+    assert nonsense.misspelt("kokorro", "en") is False  # no list holds Kokoro
+    assert not any(
+        nonsense.misspelt(r["invented"][0], "en") for r in nonsense.questions("en", 9, 3)
+    )
+
+
 def test_each_fact_holds_the_answers_to_its_questions():
     every = ambiguous.facts()
     names = {fact.group for fact in every}
