@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infoforge.config.settings import Settings
-from infoforge.contract import InfoForgeError, Notice, NotGrounded, UsageError, envelope
+from infoforge.contract import InfoForgeError, NotGrounded, Notice, UsageError, envelope
 
 WINDOW = 6000
 """Characters of an article that `read` gives at once."""

@@ -32,6 +32,8 @@ OLDEST_PODMAN = (4, 3)
 OLD_IMAGE_DAYS = 730
 FREE_BYTES = 1 << 30
 """Below this much free space for images and containers there is a warning."""
+LEAST_BYTES = 100 * 1000 * 1000
+"""Below this a container may not start, and nothing can be kept."""
 
 _LABELS = frozenset({"container_file_t", "container_ro_file_t", "svirt_sandbox_file_t"})
 
@@ -232,10 +234,9 @@ def _disk(case: Case, podman: Podman) -> Iterator[Check]:
             continue
         free = shutil.disk_usage(path).free
         detail = f"{what}: {show_size(free)} free at {path}"
-        if free < FREE_BYTES:
-            yield Check("box:disk", WARN, detail, "podman image prune; infoforge zims prune")
-        else:
-            yield Check("box:disk", PASS, detail)
+        status = FAIL if free < LEAST_BYTES else WARN if free < FREE_BYTES else PASS
+        hint = "podman image prune; infoforge zims prune" if status != PASS else ""
+        yield Check("box:disk", status, detail, hint, str(path), {"free_bytes": float(free)})
 
 
 def _image(case: Case, podman: Podman) -> Iterator[Check]:

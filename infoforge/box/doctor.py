@@ -29,9 +29,11 @@ _LETTERS = "a e i o s t m d k 1 2 а о п с к ا م א ה α 一 中 人 日 
 _MOST_WORDS = 8
 
 
-def examine(case: Case, only: Sequence[str] = ()) -> Iterator[Check]:
-    """Walk every link; see `walk`."""
-    return walk(case, GROUPS, only)
+def examine(
+    case: Case, only: Sequence[str] = (), more: Sequence[tuple[str, Group]] = ()
+) -> Iterator[Check]:
+    """Walk every link, then the groups in ``more``; see `walk`."""
+    return walk(case, (*GROUPS, *more), only)
 
 
 # The configuration and the folder
@@ -108,13 +110,17 @@ def _zim(case: Case, path: Path) -> Iterator[Check]:
         f"opens, index sound, {info.articles} articles, {fulltext}, of {info.date or 'no date'}"
     )
     age = months_between(info.date, case.today)
+    days = days_between(info.date, case.today)
+    measured = {} if days is None else {"age_days": float(days)}
     if age is not None and age > OLD_MONTHS:
         old = f"{age // 12} years old: what is newer does not exist for it"
-        yield Check(name, WARN, f"{detail}; {old}", "infoforge zims update --check")
+        hint = "infoforge zims update --check"
+        yield Check(name, WARN, f"{detail}; {old}", hint, path.name, measured)
     elif not info.fulltext:
-        yield Check(name, WARN, detail, "infoforge zims available lists editions with full text")
+        hint = "infoforge zims available lists editions with full text"
+        yield Check(name, WARN, detail, hint, path.name, measured)
     else:
-        yield Check(name, PASS, detail)
+        yield Check(name, PASS, detail, "", path.name, measured)
 
 
 def months_between(dump: str, today: date) -> int | None:
@@ -124,6 +130,15 @@ def months_between(dump: str, today: date) -> int | None:
     if not (year.isdigit() and month.isdigit()):
         return None
     return (today.year - int(year)) * 12 + today.month - int(month)
+
+
+def days_between(dump: str, today: date) -> int | None:
+    """Days from the date of a dump (a month counts from its first day) to today, or ``None``."""
+    whole = dump if len(dump) > 7 else f"{dump}-01"
+    try:
+        return (today - date.fromisoformat(whole[:10])).days
+    except ValueError:
+        return None
 
 
 # The container
@@ -235,10 +250,12 @@ def _search_checks(case: Case, corpus: Corpus) -> Iterator[Check]:
         yield Check(name, FAIL, f"found {query}, but cannot read {hits[0].path}", hint)
         return
     detail = f"{total} hit(s) for {query} in {milliseconds:.0f} ms; read '{article.title}'"
+    measured = {"search_seconds": milliseconds / 1000} if milliseconds else {}
     if deaf:
-        yield Check(name, WARN, f"{detail}; its full text finds nothing", hint)
+        told = f"{detail}; its full text finds nothing"
+        yield Check(name, WARN, told, hint, corpus.name, measured)
     else:
-        yield Check(name, PASS, detail)
+        yield Check(name, PASS, detail, "", corpus.name, measured)
 
 
 def _words(titles: Sequence[str]) -> list[str]:
@@ -288,7 +305,9 @@ def _endpoint(case: Case, endpoint: EndpointSettings) -> Iterator[Check]:
     yield from _model(name, found)
     if not found.completes:
         return
-    yield Check(f"{name}:completion", PASS, f"one token in {found.seconds:.1f} s")
+    told = f"one token in {found.seconds:.1f} s"
+    measured = {"completion_seconds": found.seconds}
+    yield Check(f"{name}:completion", PASS, told, "", endpoint.name, measured)
     yield _context(f"{name}:context", endpoint, found)
 
 

@@ -13,8 +13,15 @@ from infoforge.box.podman import BoxError
 from infoforge.config.settings import Settings
 
 UNIT_NAME = "infoforge.service"
-UNITS = (UNIT_NAME, "infoforge-heal.service", "infoforge-heal.timer")
-"""The unit that starts the box, and the pair that looks after it every minute."""
+UNITS = (
+    UNIT_NAME,
+    "infoforge-heal.service",
+    "infoforge-heal.timer",
+    "infoforge-doctor.service",
+    "infoforge-doctor.timer",
+)
+"""The unit that starts the box, the pair that looks after it every minute, and the pair that
+examines it and tells of changes."""
 
 _SLACK_SECONDS = 120
 """Seconds beyond the wait for the books: removing an old container, labelling the files."""
@@ -32,6 +39,7 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
     text = template.read_text("utf-8")
     line = " ".join(quote(word) for word in command)
     seconds = int(settings.box.start_timeout) + _SLACK_SECONDS
+    text = text.replace("@INTERVAL@", str(settings.monitor.interval))
     return text.replace("@COMMAND@", line).replace("@START_SECONDS@", str(seconds))
 
 

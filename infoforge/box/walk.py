@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -25,12 +25,16 @@ class Check:
         status: ``PASS``, ``WARN`` or ``FAIL``.
         detail: One line.
         hint: What to run or set next; empty when nothing is to be done.
+        label: What was looked at, where it was measured: a file, a path, a corpus, an endpoint.
+        measured: What was measured, by name with its unit: ``search_seconds``, ``free_bytes``.
     """
 
     name: str
     status: str
     detail: str
     hint: str = ""
+    label: str = ""
+    measured: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

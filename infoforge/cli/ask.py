@@ -107,6 +107,7 @@ def _settings(ctx: click.Context) -> Any:  # noqa: ANN401 - Settings, imported l
 def ask(
     ctx: click.Context,
     /,
+    *,
     question: tuple[str, ...],
     as_json: bool,
     strict: bool,

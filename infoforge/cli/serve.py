@@ -258,9 +258,21 @@ def heal(ctx: click.Context, as_json: bool) -> int:
     healed = bool(reason) and unit.heal(podman.env, settings.box.start_timeout + 120)
     if healed:
         text = f"made anew, since {reason}"
+        _tell_repair(settings, reason, console)
     else:
         text = f"{reason}; {unit.UNIT_NAME} is not active" if reason else "serving"
     return console.finish({"changed": healed, "reason": reason}, text)
+
+
+def _tell_repair(settings: Settings, reason: str, console: Console) -> None:
+    """The box serves again whether or not the repair can be kept and told."""
+    from infoforge.box.watch import note_repair
+    from infoforge.contract import InfoForgeError, Notice
+
+    try:
+        note_repair(settings, reason, console.warn)
+    except InfoForgeError as error:
+        console.warn(Notice("state_folder", error.message))
 
 
 @serve.command("unit")
@@ -273,8 +285,8 @@ def heal(ctx: click.Context, as_json: bool) -> int:
 def show_unit(ctx: click.Context, name: str | None, program: str | None, as_json: bool) -> int:
     """Print a systemd user unit: infoforge.service starts the box at boot.
 
-    The others are infoforge-heal.service and infoforge-heal.timer, which bring it back when it
-    serves nothing.
+    The others are infoforge-heal.service and .timer, which bring it back when it serves nothing,
+    and infoforge-doctor.service and .timer, which examine it and tell of changes.
 
     Example: infoforge serve unit > ~/.config/systemd/user/infoforge.service
     """

@@ -432,6 +432,8 @@ def configured(run_cli, folder):
 
 
 def test_the_command_says_that_all_is_well(configured):
+    assert "skill:agents" in configured("doctor").stdout  # nobody told the agents yet
+    assert configured("skill", "install").code == 0
     run = configured("doctor")
     assert run.code == 0
     lines = run.stdout.splitlines()

@@ -1,0 +1,107 @@
+"""Put right what can be put right without losing anything.
+
+That is: a container that is gone, hangs, is unhealthy, or serves another set of ZIM files than the
+configuration says, and a unit that is not enabled. All of it is done by `infoforge.service`, so
+that the container's monitor lives there. A unit that was stopped stays stopped: somebody wanted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from infoforge.box import unit
+from infoforge.box.checks import unit_file
+from infoforge.box.podman import BoxError, Podman
+from infoforge.box.status import look
+from infoforge.config.settings import Settings
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A repair, made or not.
+
+    Attributes:
+        what: What it is: ``container`` or ``unit``.
+        reason: What was wrong.
+        done: It was made.
+        detail: What was done, or why it was not; a sentence.
+    """
+
+    what: str
+    reason: str
+    done: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that a repair may put right."""
+
+    what: str
+    reason: str
+
+
+def needs(settings: Settings, podman: Podman) -> Iterator[Need]:
+    """What could be repaired; nothing where no unit of ours stands.
+
+    Raises:
+        BoxError: Podman cannot be asked.
+    """
+    if not unit_file().is_file():
+        return
+    enabled = unit.systemctl(podman.env, "is-enabled", unit.UNIT_NAME)[1]
+    if enabled == "disabled":
+        yield Need("unit", f"{unit.UNIT_NAME} is not enabled")
+    if unit.systemctl(podman.env, "is-active", "--quiet", unit.UNIT_NAME)[0] != 0:
+        return
+    found = look(settings, podman)
+    if found.problem is not None:
+        return  # no image, or no ZIM that opens: making it anew would end in nothing
+    if found.faults:
+        yield Need("container", "; ".join(found.faults))
+    elif found.container is not None and found.container.health == "unhealthy":
+        yield Need("container", "the container is unhealthy")
+
+
+def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -> list[Repair]:
+    """Repair what is needed, at most so often in an hour.
+
+    Args:
+        settings: The settings; ``monitor.heal_hourly`` is the limit.
+        podman: The Podman to call.
+        heals: Times of the repairs so far; those older than an hour are dropped, new ones added.
+        now: Seconds since 1970.
+
+    Returns:
+        Every repair that was needed, made or not.
+    """
+    heals[:] = [moment for moment in heals if now - HOUR < moment <= now]
+    done = []
+    try:
+        wanted = list(needs(settings, podman))
+    except BoxError as error:
+        return [Repair("container", error.message, False, "it cannot be looked at")]
+    for need in wanted:
+        if len(heals) >= settings.monitor.heal_hourly:
+            told = f"not repaired: {len(heals)} repairs in an hour are enough"
+            done.append(Repair(need.what, need.reason, False, told))
+            continue
+        heals.append(now)
+        done.append(_make(need, settings, podman))
+    return done
+
+
+def _make(need: Need, settings: Settings, podman: Podman) -> Repair:
+    if need.what == "unit":
+        code, said = unit.systemctl(podman.env, "enable", unit.UNIT_NAME)
+        told = "it was enabled" if code == 0 else f"it could not be enabled: {said}"
+        return Repair(need.what, need.reason, code == 0, told)
+    try:
+        made = unit.heal(podman.env, settings.box.start_timeout + 120)
+    except BoxError as error:
+        return Repair(need.what, need.reason, False, error.message)
+    told = "the container was made anew" if made else f"{unit.UNIT_NAME} is not active"
+    return Repair(need.what, need.reason, made, told)
