@@ -85,6 +85,10 @@ class Article:
         sections: The lead first.
         links: Only links inside the same corpus; kept for disambiguation pages alone.
         modified: A note's own modification date; empty for wiki articles.
+        similarity: How close in meaning to the question, 0 to 1; 0 where meaning is not looked at.
+        near: Close enough to be a source even without the question's words.
+        focus: Indices of the sections that are closest.
+        freshness: Share of its score that its age leaves it.
     """
 
     corpus: str
@@ -97,6 +101,10 @@ class Article:
     links: tuple[Link, ...] = ()
     disambiguation: bool = False
     modified: str = ""
+    similarity: float = 0.0
+    near: bool = False
+    focus: tuple[int, ...] = ()
+    freshness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

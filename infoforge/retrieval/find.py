@@ -18,11 +18,16 @@ from infoforge.text.language import detect
 
 Warn = Callable[[Notice], None]
 
-READ = 7
-"""Articles read for one corpus; each further corpus adds `READ_MORE`."""
-READ_MORE = 3
+READ = 5
+"""Articles read at first; each further corpus adds `READ_MORE`."""
+READ_MORE = 2
+READ_MOST = 12
+"""Articles read while none of them holds `ENOUGH` of the question in one window."""
+ENOUGH = 0.8
 TITLE_PHRASES = 1
 TITLE_HITS = 6
+NEAREST = 7
+"""Notes that are asked for by meaning, where a corpus knows it."""
 BRANCHES = 3
 """Articles read for the links of one disambiguation page."""
 
@@ -96,6 +101,7 @@ class _Search:
         self.failed: dict[str, str] = {}
         self.articles: dict[tuple[str, str], Article] = {}
         self.evidence: dict[tuple[str, str], dict[str, float]] = {}
+        self.near: dict[tuple[str, str], float] = {}
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
@@ -111,14 +117,9 @@ class _Search:
             )
         seconds["candidates"] = time.perf_counter() - started
         started = time.perf_counter()
-        self._read_all(self._chosen(pool))
+        ranked = self._read_all(pool)
         seconds["reading"] = time.perf_counter() - started
         started = time.perf_counter()
-        ranked = [
-            score(article, self.keywords, self.evidence[key])
-            for key, article in self.articles.items()
-            if not article.disambiguation and article.sections
-        ]
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
         passed, refused = gate.split(ranked)
@@ -132,6 +133,8 @@ class _Search:
         found: dict[str, Candidate] = {}
         fulltext = FullText(corpus, self.keywords.by_rarity(), self.deadline)
         try:
+            for hit in self._nearest(corpus):
+                found[hit.path] = Candidate(hit)
             for phrase in phrases(self.keywords, TITLE_PHRASES):
                 started = time.perf_counter()
                 hits = corpus.titles(phrase, TITLE_HITS, self.deadline)
@@ -155,6 +158,21 @@ class _Search:
                 found[path] = candidate
         return list(found.values())
 
+    def _nearest(self, corpus: Corpus) -> Sequence[Hit]:
+        """What a corpus that knows meanings finds for the question as a whole; nothing in others."""
+        nearest = getattr(corpus, "nearest", None)
+        if nearest is None:
+            return ()
+        started = time.perf_counter()
+        hits: tuple[Hit, ...] = nearest(self.keywords.question, NEAREST, self.deadline)
+        took = time.perf_counter() - started
+        question = self.keywords.question
+        self.steps.append(Step(corpus.name, "meaning", question, len(hits), took))
+        mass = sum(term.weight for term in self.keywords.terms) or 1.0
+        for place, hit in enumerate(hits):
+            self.near[hit.corpus, hit.path] = mass / (1.0 + 0.1 * place)
+        return hits
+
     def _out_of_time(self, corpus: Corpus) -> None:
         if not self.partial or corpus.name not in self.failed:
             self.warn(
@@ -167,31 +185,48 @@ class _Search:
     def _prior(self, candidate: Candidate) -> float:
         """How promising a candidate is before it is read."""
         value = sum(
-            term.weight * (0.4 + 0.6 * candidate.evidence[term.stem])
+            term.weight * candidate.evidence[term.stem]
             for term in self.keywords.terms
             if term.stem in candidate.evidence
         )
+        value += self.near.get((candidate.hit.corpus, candidate.hit.path), 0.0)
         title = fit(candidate.hit.title, self.keywords)
         value += title.mass * title.covered**2
-        value += 2.0 * title.exact * title.covered + 1.5 * title.qualified - 0.5 * title.foreign
+        value += 1.0 * title.exact * title.covered + 1.5 * title.qualified - 0.5 * title.foreign
         return value
 
-    def _chosen(self, pool: Sequence[Candidate]) -> list[Candidate]:
-        """Which candidates to read: the most promising, and the best of each corpus."""
+    def _by_promise(self, pool: Sequence[Candidate]) -> list[Candidate]:
+        """Candidates in the order of reading; the best of each corpus comes in the first round."""
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked = sorted(pool, key=lambda c: (-self._prior(c), order[c.hit.corpus], c.hit.path))
-        most = READ + READ_MORE * (len(self.corpora) - 1)
-        chosen = ranked[:most]
-        for name in self.corpora:
-            if not any(c.hit.corpus == name for c in chosen):
-                chosen += [c for c in ranked if c.hit.corpus == name][:1]
-        return chosen
+        if len(order) == 1:
+            return ranked
+        firsts = {c.hit.corpus: c for c in reversed(ranked)}.values()
+        head = [c for c in ranked if c in firsts]
+        return head + [c for c in ranked if c not in head]
 
-    def _read_all(self, chosen: Sequence[Candidate]) -> None:
-        for candidate in chosen:
+    def _read_all(self, pool: Sequence[Candidate]) -> list[Ranked]:
+        """Read the most promising candidates, and more of them while nothing fits well.
+
+        Most questions are answered by one of the first five; those that are not are worth the time.
+        """
+        first = READ + READ_MORE * (len(self.corpora) - 1)
+        ranked: list[Ranked] = []
+        scored: set[tuple[str, str]] = set()
+        for candidate in self._by_promise(pool):
+            enough = any(r.scores.window >= ENOUGH for r in ranked)
+            if len(scored) >= (first if enough else max(first, READ_MOST)):
+                break
             article = self._read(candidate)
             if article is not None and article.disambiguation:
                 self._branch(article)
+            for key, known in self.articles.items():
+                if key in scored:
+                    continue
+                scored.add(key)
+                if not known.disambiguation and known.sections:
+                    ranked.append(score(known, self.keywords, self.evidence[key]))
+        return ranked
 
     def _read(self, candidate: Candidate) -> Article | None:
         hit = candidate.hit

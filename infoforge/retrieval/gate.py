@@ -9,17 +9,17 @@ from collections.abc import Sequence
 
 from infoforge.retrieval.ranking import Ranked
 
-COVERAGE = 0.3
+COVERAGE = 0.25
 """Least share of the weight of the question's words that a source must hold."""
-WINDOW = 0.25
+WINDOW = 0.22
 """Least share that its best window must hold."""
-FALL = 0.45
+FALL = 0.35
 """A source scores at least this share of the best one's score."""
 INVENTED = 0.5
 """Share of words that do not exist at which nothing can be about the question."""
 UNLISTED = 0.47
 """Share of rare words that the article lacks at which it cannot be about the question."""
-STRANGERS = 0.2
+STRANGERS = 0.25
 """Share of unheard-of names that a source may lack unless its title is in the question."""
 NAMES = 0.42
 """The same for known names: an article on Germany may well say "German" alone."""
@@ -35,6 +35,8 @@ def reason(item: Ranked, best: float) -> str:
     Returns:
         One of ``invented``, ``names``, ``coverage``, ``window``, ``score``, or empty.
     """
+    if item.article.near:
+        return ""  # a note that says it in other words
     scores = item.scores
     meant = scores.exact and scores.covered == 1.0 and scores.title >= STRANGERS
     if scores.invented >= INVENTED or (scores.unlisted >= UNLISTED and not meant):

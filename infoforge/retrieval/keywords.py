@@ -13,6 +13,7 @@ _TOP = 7.5
 _QUESTION_LIMIT = 2000  # characters of a question that are looked at
 _TERM_LIMIT = 24
 NAME_BONUS = 0.8
+_SHORTEST_JOINED_NAME = 3
 _LONGEST_SHORT_FORM = 5
 
 
@@ -96,9 +97,12 @@ def keywords(question: str, language: str) -> Keywords:
         lower = word.lower()
         zipf = listed_zipf(lower, language) if kind in ("word", "cjk") else None
         capital = word[0].isupper() and not shouting
+        joined = kind == "cjk" and zipf is None and len(word) > 1
         name = capital and (not sentence_start or _odd_capitals(word)) and language != "de"
         if language == "de" and capital:
             name = zipf is None and not exists(lower, language)
+        if joined:
+            name = len(word) >= _SHORTEST_JOINED_NAME
         weight = _weight(word, kind, zipf, language)
         # A stop word is one as it is written in running text: "May" and "US" may be names.
         if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf < 6.0):
@@ -118,7 +122,8 @@ def keywords(question: str, language: str) -> Keywords:
                 offset=offset,
                 name=name,
                 listed=zipf is not None,
-                exists=kind in ("number", "acronym")
+                exists=(joined and not name)
+                or kind in ("number", "acronym")
                 or _mixed(word)
                 or _short_form(word, shouting)
                 or exists(lower, "en" if language in ("zh", "ja") and kind == "word" else language),

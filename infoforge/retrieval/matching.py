@@ -13,6 +13,10 @@ _COMPOUND_SHARE = 0.6
 FUZZY_SHARE = 0.8
 """Share of a word that is one edit away from the question's."""
 _MIN_FUZZY = 5
+_MIN_FUZZY_COMMON = 7
+PAIR_SHARE = 0.3
+"""Share of two neighbouring characters of a word in Han characters that the text lacks."""
+_PAIR = 2
 _MIN_COMPOUND = 5
 _MIN_PREFIX = 3
 
@@ -58,7 +62,10 @@ class Matcher:
             if term.kind == "word":
                 self._words(text, index, term, found)
             elif term.kind == "cjk":
-                _literal(text, term.folded, index, found)
+                if not _literal(text, term.folded, index, found) and len(term.folded) > _PAIR:
+                    for at in range(len(term.folded) - 1):
+                        pair = term.folded[at : at + _PAIR]
+                        _literal(text, pair, index, found, PAIR_SHARE)
             else:
                 _pattern(text, term, index, found)
         found.sort(key=lambda o: (o.start, -o.share))
@@ -76,8 +83,9 @@ class Matcher:
         """
         found: list[Occurrence] = []
         for index in missing:
-            word = self.terms[index].folded
-            if self.terms[index].kind != "word" or len(word) < _MIN_FUZZY:
+            term = self.terms[index]
+            word = term.folded
+            if term.kind != "word" or len(word) < (_MIN_FUZZY if term.name else _MIN_FUZZY_COMMON):
                 continue
             # One edit leaves the first or the last three letters as they are.
             size = len(word)
@@ -133,11 +141,12 @@ def _common_prefix(term: Term, own_stem: str) -> str:
     return term.folded[: size - 1] if size > _MIN_PREFIX + 1 else term.folded[:size]
 
 
-def _literal(text: str, word: str, index: int, found: list[Occurrence]) -> None:
-    at = text.find(word)
+def _literal(text: str, word: str, index: int, found: list[Occurrence], share: float = 1.0) -> bool:
+    at = first = text.find(word)
     while at >= 0:
-        found.append(Occurrence(at, at + len(word), index, 1.0))
+        found.append(Occurrence(at, at + len(word), index, share))
         at = text.find(word, at + len(word))
+    return first >= 0
 
 
 def _pattern(text: str, term: Term, index: int, found: list[Occurrence]) -> None:

@@ -22,8 +22,13 @@ SMALL_CORPUS = 150
 
 HITS = 10
 """Hits asked for per search: kiwix-serve reads each hit's article to make a snippet."""
+HITS_FEW = 20
+"""The same in a corpus of up to `FEW_ARTICLES`, where that costs nothing."""
+FEW_ARTICLES = 20_000
 
-TOGETHER = 3
+TOGETHER = 2
+DECAY = 0.2
+"""How fast a hit's evidence falls with its rank."""
 PLENTY = 5
 
 
@@ -76,6 +81,8 @@ class FullText:
         self.candidates: dict[str, Candidate] = {}
         self.absent: set[str] = set()
         self._asked: set[frozenset[str]] = set()
+        few = 0 < corpus.describe().articles <= FEW_ARTICLES
+        self._hits = HITS_FEW if few else HITS
 
     def run(self) -> None:
         """Make the searches; candidates gather as they go, so a deadline loses nothing."""
@@ -95,10 +102,10 @@ class FullText:
             if not self._ask(terms[: first + 2]) and len(terms) > first + 1:
                 self._ask(terms[: first + 1])
         elif not total and first > 1:
-            if self._ask(terms[:1]):
-                if first > 2:
-                    self._ask(terms[:2])
-            elif len(terms) > 2:
+            # The rarest word alone says whether it is to blame.
+            if self._ask(terms[:1]) and len(terms) > first:
+                self._ask([terms[0], terms[2]])
+            elif len(terms) > first:
                 self._ask(terms[1:3])
 
     def _singles(self) -> None:
@@ -115,14 +122,14 @@ class FullText:
         self._asked.add(key)
         query = " ".join(term.text for term in terms)
         started = time.perf_counter()
-        found = self.corpus.search(query, HITS, self.deadline)
+        found = self.corpus.search(query, self._hits, self.deadline)
         self.steps.append(
             Step(self.corpus.name, "fulltext", query, found.total, time.perf_counter() - started)
         )
         for rank, hit in enumerate(found.hits):
             candidate = self.candidates.setdefault(hit.path, Candidate(hit))
             for stem in key:
-                value = 1.0 / (1.0 + 0.1 * rank)
+                value = 1.0 / (1.0 + DECAY * rank)
                 candidate.evidence[stem] = max(candidate.evidence.get(stem, 0.0), value)
         if not found.hits:
             if len(key) == 1:

@@ -24,6 +24,8 @@ LEAST = 240
 GAP = " … "
 _SEEN = 0.35
 _NEIGHBOUR = 0.45
+_FOCUS = 0.5
+"""What a sentence of the section that is closest in meaning is worth, as a share of all words."""
 _CONTENDERS = 60
 """Sentences of one article that compete; the budget never holds more."""
 
@@ -151,6 +153,9 @@ def _units(item: Ranked) -> list[_Unit]:
         lines.append((at, at + len(line)))
         at += len(line) + 1
     wanted = set(range(min(4, len(lines))))
+    for number, (start, _) in enumerate(lines):
+        if item.article.focus and item.section(start) in item.article.focus:
+            wanted.add(number)
     place = 0
     for occurrence in item.occurrences:
         while place + 1 < len(lines) and lines[place + 1][0] <= occurrence.start:
@@ -206,6 +211,9 @@ def _by_worth(
         bonus if pattern and held[i] and pattern.search(item.text, unit.start, unit.end) else 0.0
         for i, unit in enumerate(units)
     ]
+    for i, unit in enumerate(units):
+        if unit.section in item.article.focus:
+            extra[i] += _FOCUS * sum(weights)
     seen: dict[int, float] = {}
     for index in shown:
         for term, share in held[index].items():

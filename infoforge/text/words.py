@@ -197,7 +197,8 @@ def tokens(text: str, language: str = "") -> Iterator[tuple[str, int, str]]:
         kind = match.lastgroup or "word"
         found = match.group()
         if kind == "cjk":
-            for piece, offset in segment(found, "ja" if _has_kana(found) else "zh"):
+            spoken = "ja" if _has_kana(found) else "zh"
+            for piece, offset in _names_joined(segment(found, spoken), spoken):
                 yield piece, match.start() + offset, "cjk"
             continue
         if kind == "word":
@@ -206,6 +207,28 @@ def tokens(text: str, language: str = "") -> Iterator[tuple[str, int, str]]:
             yield stripped, match.start() + max(offset, 0), "word"
             continue
         yield found, match.start(), kind
+
+
+def _names_joined(pieces: list[tuple[str, int]], language: str) -> Iterator[tuple[str, int]]:
+    """Join what the dictionary could only split into single characters: a name, most probably.
+
+    Foreign names are written with characters that say nothing alone; a stop word ends such a run.
+    """
+    stops = stop_words(language)
+    run = ""
+    start = 0
+    for piece, offset in pieces:
+        if len(piece) == 1 and piece not in stops and "\u3400" <= piece <= "\u9fff":
+            if not run:
+                start = offset
+            run += piece
+            continue
+        if run:
+            yield run, start
+            run = ""
+        yield piece, offset
+    if run:
+        yield run, start
 
 
 def is_cjk(text: str) -> bool:
