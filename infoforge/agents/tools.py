@@ -7,10 +7,12 @@ an agent that knows the shell knows the tools: the same pipeline, the same refus
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from infoforge.agents.stats import record
 from infoforge.config.settings import Settings
 from infoforge.contract import InfoForgeError, NotGrounded, Notice, UsageError, envelope
 
@@ -99,25 +101,39 @@ def call(
     Raises:
         Cancelled: By ``check``.
     """
+    begun = time.perf_counter()
+    loaded = Settings()
+    try:
+        loaded = settings()
+        document = _document(TOOLS[name], arguments, loaded, check)
+    except InfoForgeError as error:  # the configuration
+        document = envelope(name, None, error=error)
+    kept = str(arguments.get("question", "")) if loaded.log.questions else ""
+    record(name, document["exit_code"], time.perf_counter() - begun, kept)
+    return document
+
+
+def _document(
+    tool: Tool, arguments: Mapping[str, Any], settings: Settings, check: Callable[[], None]
+) -> dict[str, Any]:
     notices: list[Notice] = []
 
     def warn(notice: Notice) -> None:
         check()
         notices.append(notice)
 
-    tool = TOOLS[name]
     try:
         checked = check_arguments(tool, arguments)
-        data = tool.run(Call(checked, settings(), warn, check))
+        data = tool.run(Call(checked, settings, warn, check))
     except InfoForgeError as error:
-        return envelope(name, error.data, notices=(*notices, *error.notices), error=error)
+        return envelope(tool.name, error.data, notices=(*notices, *error.notices), error=error)
     except Cancelled:
         raise
     except Exception as error:
         text = " ".join(f"{type(error).__name__}: {error}".split())
         fault = InfoForgeError(f"internal fault: {text}", "report it; infoforge doctor may help")
-        return envelope(name, None, notices=notices, error=fault)
-    return envelope(name, data, notices=notices)
+        return envelope(tool.name, None, notices=notices, error=fault)
+    return envelope(tool.name, data, notices=notices)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def text(checks: Sequence[Check], *, seconds: float, now: float) -> str:
 
 
 def _family(name: str, told: str, rows: Iterable[tuple[Mapping[str, str], float]]) -> list[str]:
-    listed = [f"{name}{_labels(labels)} {value:.10g}" for labels, value in rows]
+    listed = [f"{name}{_labels(labels)} {value:.15g}" for labels, value in rows]
     return [f"# HELP {name} {told}", f"# TYPE {name} gauge", *listed] if listed else []
 
 

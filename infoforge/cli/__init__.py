@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -26,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
     "vault": ("infoforge.cli.vault:vault", "Search a folder of notes by meaning; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
+    "stats": ("infoforge.cli.stats:stats", "Show how often and how fast questions were answered."),
     "skill": ("infoforge.cli.skill:skill", "Tell agents of infoforge, by a skill file."),
     "mcp": ("infoforge.cli.mcp:mcp", "Serve the tools ask, search and read over MCP."),
     "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
@@ -95,6 +97,14 @@ def run(args: list[str] | None = None) -> NoReturn:
     """
     argv = sys.argv[1:] if args is None else args
     console = Console.begin(as_json="--json" in argv)
+    begun = time.perf_counter()
+    try:
+        _run(argv, console)
+    finally:
+        _count(console, time.perf_counter() - begun)
+
+
+def _run(argv: list[str], console: Console) -> NoReturn:
     try:
         result: Any = cli.main(args=argv, prog_name="infoforge", standalone_mode=False)
     except InfoForgeError as error:
@@ -118,6 +128,17 @@ def run(args: list[str] | None = None) -> NoReturn:
         hint = "please report it with the output of INFOFORGE_DEBUG=1 and the same command"
         console.fail(InfoForgeError(f"internal fault: {text}", hint))
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _count(console: Console, seconds: float) -> None:
+    """Count a question that was asked (`infoforge stats`)."""
+    if not console.question:
+        return
+    from infoforge.agents.stats import record
+
+    code = getattr(sys.exc_info()[1], "code", EXIT_FAILED)
+    kept = console.question if console.keeps_questions else ""
+    record(console.command, code if isinstance(code, int) else EXIT_FAILED, seconds, kept)
 
 
 def _usage(error: click.ClickException) -> InfoForgeError:

@@ -97,6 +97,12 @@ def _settings(ctx: click.Context) -> Any:  # noqa: ANN401 - Settings, imported l
     return load(ctx.obj)
 
 
+def _asked(console: Console, words: tuple[str, ...], settings: Any) -> str:  # noqa: ANN401
+    """The question, noted so that it is counted."""
+    console.question, console.keeps_questions = _text(words), settings.log.questions
+    return console.question
+
+
 @click.command(short_help="Answer a question from the articles, with citations.")
 @click.argument("question", nargs=-1)
 @lookup_options
@@ -133,11 +139,12 @@ def ask(
     if batch:
         options = _options(given, strict=strict, endpoint=endpoint)
         return run_batch(console, _settings(ctx), options, batch=batch, output=output, jobs=jobs)
+    settings = _settings(ctx)
     screen = None if as_json or not sys.stdout.isatty() else _Screen(console)
     try:
         answer = pipeline.ask(
-            _text(question),
-            _settings(ctx),
+            _asked(console, question, settings),
+            settings,
             _options(given, strict=strict, endpoint=endpoint),
             warn=console.warn,
             on_text=screen.text if screen else None,
@@ -206,7 +213,10 @@ def search(
     from infoforge.ask import search as find
 
     console = Console.current("search", as_json=as_json)
-    view = views.searched(find(_text(question), _settings(ctx), _options(given), console.warn))
+    settings = _settings(ctx)
+    view = views.searched(
+        find(_asked(console, question, settings), settings, _options(given), console.warn)
+    )
     return console.finish(view, "" if as_json else render.results(view))
 
 
@@ -230,5 +240,8 @@ def passages(
     from infoforge.ask import search as find
 
     console = Console.current("passages", as_json=as_json)
-    view = views.passages(find(_text(question), _settings(ctx), _options(given), console.warn))
+    settings = _settings(ctx)
+    view = views.passages(
+        find(_asked(console, question, settings), settings, _options(given), console.warn)
+    )
     return console.finish(view, "" if as_json else render.sources(view))

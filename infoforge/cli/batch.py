@@ -71,7 +71,7 @@ def run_batch(
         summary = run(
             lines,
             out,
-            lambda question: answer_one(question, settings, options),
+            lambda question: _counted(question, settings, options),
             jobs=jobs,
             warn=console.warn,
             progress=lambda done: bar.update(done - bar.pos),
@@ -79,6 +79,18 @@ def run_batch(
     told = ", ".join(f"{count} {status}" for status, count in summary["statuses"].items())
     text = f"{summary['answered'] + summary['resumed']} answers in {out}: {told or 'none'}"
     return console.finish({"batch": str(file), "output": str(out), **summary}, text)
+
+
+def _counted(question: str, settings: Settings, options: Options) -> dict[str, Any]:
+    import time
+
+    from infoforge.agents.stats import record
+
+    begun = time.perf_counter()
+    document = answer_one(question, settings, options)
+    kept = question if settings.log.questions else ""
+    record("ask", document["exit_code"], time.perf_counter() - begun, kept)
+    return document
 
 
 def answer_one(question: str, settings: Settings, options: Options) -> dict[str, Any]:

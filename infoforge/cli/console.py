@@ -28,6 +28,10 @@ class Console:
         self.as_json = as_json
         self.command = "infoforge"
         self.notices: list[Notice] = []
+        self.question = ""
+        """What was asked; a run without a question is not counted."""
+        self.keeps_questions = False
+        """The configuration says that questions may be kept."""
 
     @classmethod
     def begin(cls, *, as_json: bool) -> Console:
