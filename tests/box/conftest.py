@@ -47,7 +47,7 @@ class Run:
     @property
     def complaints(self) -> list[str]:
         """The messages that the play failed with, one a host, blanks folded."""
-        blocks = re.findall(r"^fatal: \[.*?(?=^\S(?!atal)|\Z)", self.output, re.M | re.S)
+        blocks = re.findall(r"^(?:fatal|failed): \[.*?(?=^\S|^$)", self.output, re.M | re.S)
         return [" ".join(block.split()) for block in blocks]
 
 

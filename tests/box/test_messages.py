@@ -33,9 +33,6 @@ def test_a_wrong_type(box: lab.Box) -> None:
 @pytest.mark.parametrize(
     ("name", "meant", "tag"),
     [
-        ("host_usr", "host_user", "host"),
-        ("cli_wheeels", "cli_wheels", "cli"),
-        ("zims_pul", "zims_pull", "zims"),
         ("kiwix_image_archiv", "kiwix_image_archive", "kiwix"),
         ("infoforge_bundel", "infoforge_bundle", "host"),
     ],
