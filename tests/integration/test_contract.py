@@ -125,7 +125,8 @@ def test_no_schema_is_of_a_command_that_is_gone() -> None:
 
 @pytest.mark.parametrize("name", JSON)
 def test_a_wrong_option_is_exit_2(house: House, name: str) -> None:
-    document = check(house.run(name, "--no-such-option"), name, 2)
+    run = house.cli(*words(name), "--no-such-option", "--json")
+    document = check((run, run), name, 2)
     assert document["errors"][0]["code"] == "usage"
     assert document["data"] is None
     assert f"infoforge {name} --help" in document["errors"][0]["hint"]
@@ -159,7 +160,8 @@ UNCONFIGURED |= {"skill uninstall"}
 def test_a_bad_configuration_is_exit_2(house: House, name: str) -> None:
     house.cli.configure("zims:\n  foldr: /srv\n")
     stdin = "x" if name.startswith("vault") else ""
-    document = check(house.run(name, *NEEDED.get(name, []), stdin=stdin), name, 2)
+    run = house.cli(*words(name), *NEEDED.get(name, []), "--json", stdin=stdin)
+    document = check((run, run), name, 2)
     assert document["errors"][0]["code"] == "config"
     assert "foldr" in json.dumps(document)
     assert house.model.requests == []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable, Mapping
 
 _DIGEST = re.compile(r'(infoforge-digest: ")([0-9a-f]*)(")')
 
 
-def infoforge_skill_kept(slurped):
+def infoforge_skill_kept(slurped: Mapping[str, str]) -> bool:
     """Whether what slurp found must be kept: a file that was edited, or is not ours.
 
     Args:
@@ -30,6 +31,6 @@ def infoforge_skill_kept(slurped):
 class FilterModule:
     """What Ansible looks for."""
 
-    def filters(self):
+    def filters(self) -> dict[str, Callable[[Mapping[str, str]], bool]]:
         """The filters by name."""
         return {"infoforge_skill_kept": infoforge_skill_kept}
