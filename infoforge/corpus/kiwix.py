@@ -164,8 +164,8 @@ class KiwixCorpus:
         self.name = info.name
         self._info = info
         self._book = unquote(info.origin.rpartition("/")[2])
-        self._fulltext = info.fulltext
-        self._search_by = "content"
+        # The catalog says "no index" of any ZIM without tags; the server's 404 is what counts.
+        self._fulltext = True
 
     def describe(self) -> CorpusInfo:
         """What the catalog says."""

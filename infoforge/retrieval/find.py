@@ -11,10 +11,12 @@ from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceede
 from infoforge.records import Article, Hit
 from infoforge.retrieval import gate
 from infoforge.retrieval.keywords import Keywords, keywords
+from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked, score
 from infoforge.retrieval.relax import Candidate, FullText, Step
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
+from infoforge.text.words import fold, tokens
 
 Warn = Callable[[Notice], None]
 
@@ -28,6 +30,9 @@ TITLE_PHRASES = 1
 TITLE_HITS = 6
 NEAREST = 7
 """Notes that are asked for by meaning, where a corpus knows it."""
+MISSPELT_HITS = 30
+_SHORTEST_MISSPELT = 5
+_BEGINNING = 3
 BRANCHES = 3
 """Articles read for the links of one disambiguation page."""
 
@@ -143,6 +148,7 @@ class _Search:
                 for hit in hits:
                     found[hit.path] = Candidate(hit, suggested=True)
             fulltext.run()
+            found |= self._misspelt(corpus, fulltext)
         except DeadlineExceeded:
             self._out_of_time(corpus)
         except CorpusError as error:
@@ -159,7 +165,7 @@ class _Search:
         return list(found.values())
 
     def _nearest(self, corpus: Corpus) -> Sequence[Hit]:
-        """What a corpus that knows meanings finds for the question as a whole; nothing in others."""
+        """What a corpus that knows meanings finds for the whole question; nothing in others."""
         nearest = getattr(corpus, "nearest", None)
         if nearest is None:
             return ()
@@ -172,6 +178,33 @@ class _Search:
         for place, hit in enumerate(hits):
             self.near[hit.corpus, hit.path] = mass / (1.0 + 0.1 * place)
         return hits
+
+    def _misspelt(self, corpus: Corpus, fulltext: FullText) -> dict[str, Candidate]:
+        """Titles that hold a word one edit away from a name that the corpus does not know.
+
+        The title index takes a beginning of a word, so a slip in the first letters is not found.
+        """
+        unknown = [
+            term
+            for term in self.keywords.by_rarity()
+            if term.stem in fulltext.absent
+            and term.kind == "word"
+            and len(term.text) >= _SHORTEST_MISSPELT
+            and not term.listed
+        ]
+        found: dict[str, Candidate] = {}
+        for term in unknown[:1]:
+            started = time.perf_counter()
+            beginning = term.text[: max(_BEGINNING, len(term.text) // 2 - 1)]
+            hits = corpus.titles(beginning, MISSPELT_HITS, self.deadline)
+            took = time.perf_counter() - started
+            self.steps.append(Step(corpus.name, "misspelt", beginning, len(hits), took))
+            for hit in hits:
+                words = (fold(word) for word, _, _ in tokens(hit.title))
+                if any(one_edit(term.folded, word) for word in words):
+                    evidence = {term.stem: 1.0}
+                    found[hit.path] = Candidate(hit, evidence=evidence, suggested=True)
+        return found
 
     def _out_of_time(self, corpus: Corpus) -> None:
         if not self.partial or corpus.name not in self.failed:

@@ -87,10 +87,10 @@ class Matcher:
             word = term.folded
             if term.kind != "word" or len(word) < (_MIN_FUZZY if term.name else _MIN_FUZZY_COMMON):
                 continue
-            # One edit leaves the first or the last three letters as they are.
-            size = len(word)
-            shape = rf"(?<!\w)(?:{re.escape(word[:3])}\w{{{max(0, size - 4)},{size - 2}}}|"
-            shape += rf"\w{{{max(0, size - 4)},{size - 2}}}{re.escape(word[-3:])})(?!\w)"
+            # One edit leaves the first or the last two letters as they are.
+            between = f"{{{len(word) - 3},{len(word) - 1}}}"
+            head, tail = re.escape(word[:2]), re.escape(word[-2:])
+            shape = rf"(?<!\w)(?:{head}\w{between}|\w{between}{tail})(?!\w)"
             for match in re.finditer(shape, text):
                 if one_edit(word, match.group()):
                     found.append(Occurrence(match.start(), match.end(), index, FUZZY_SHARE))

@@ -7,16 +7,16 @@ The two hashes are combined as Kirsch and Mitzenmacher (2006) describe.
 from __future__ import annotations
 
 from collections.abc import Collection
-from hashlib import blake2b
+from zlib import crc32
 
 _BITS = 10
 _HASHES = 7
 
 
 def _positions(word: str, size: int) -> list[int]:
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    first = int.from_bytes(digest[:8], "big")
-    second = int.from_bytes(digest[8:], "big") | 1
+    # Two checksums are hashes enough here, and loading them costs a run nothing.
+    data = word.encode("utf-8", "surrogatepass")
+    first, second = crc32(data), crc32(data[::-1], 0x9E3779B9) | 1
     return [(first + i * second) % size for i in range(_HASHES)]
 
 
