@@ -208,7 +208,7 @@ class VaultSettings:
     candidates: int = 30
     stale_months: int = 6
     stale_penalty: float = 0.05
-    similarity: float = 0.5
+    similarity: float = 0.36
     learn_bytes: Size = Size(20_000)
     learn_hourly: int = 20
     image: str = VAULT_IMAGE

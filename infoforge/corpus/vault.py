@@ -37,6 +37,8 @@ _LANGUAGES = {
     "arabic": "ar",
     "greek": "el",
 }
+WORDS_TOO = 0.1
+"""How much less similarity is enough for a passage that the search by words found as well."""
 _LEAST_SECONDS = 0.2
 
 
@@ -172,6 +174,7 @@ class VaultCorpus:
             return None
         title = str(rows[0][0])
         code = self.describe().languages
+        near = self._near.get(path, [])
         return Article(
             corpus=NAME,
             path=path,
@@ -184,7 +187,25 @@ class VaultCorpus:
                 for row in rows
             ),
             modified=str(rows[0][1]),
+            similarity=round(max((p.similarity for p in near), default=0.0), 4),
+            near=any(self._is_near(passage) for passage in near),
+            focus=tuple(sorted(passage.index for passage in near)),
+            freshness=self._freshness(str(rows[0][1])),
         )
+
+    def _is_near(self, passage: Passage) -> bool:
+        """Whether a passage answers in other words; with some of the words less is enough."""
+        least = self._settings.similarity
+        return passage.similarity >= (least - WORDS_TOO if passage.by_words else least)
+
+    def _freshness(self, day: str) -> float:
+        from datetime import date
+
+        from infoforge.vault.search import months_old
+
+        months = self._settings.stale_months
+        stale = bool(months) and months_old(day, date.today()) >= months
+        return 1 - self._settings.stale_penalty if stale else 1.0
 
     def _hurry(self, deadline: Deadline) -> None:
         """Give the database no more time than the search has left."""

@@ -104,6 +104,10 @@ class Postgres:
         while self._children() and time.monotonic() < end:
             time.sleep(0.05)
 
+    def grow(self, size: str) -> None:
+        """Give the file system of its own another size."""
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(self.folder)], check=True)
+
     def _children(self) -> bool:
         data = f"{self.folder}/data"
         for process in Path("/proc").iterdir():

@@ -66,7 +66,7 @@ def test_a_damaged_model_is_told(tmp_path, minilm):
 
 @pytest.fixture
 def server() -> Iterator[Callable[[object], EmbeddingSettings]]:
-    """``server(answer)`` -> settings of a server that gives it; ``server.bodies`` is what it got."""
+    """``server(answer)`` -> settings of a server that gives it; ``.bodies``: what it got."""
     answers: list[object] = []
     bodies: list[dict[str, object]] = []
 

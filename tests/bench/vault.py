@@ -1,0 +1,167 @@
+"""The vault's speed: indexing beside the bare model, queries and recall at 20,000 notes.
+
+usage: tests/bench/vault.py [--notes N] [--only-index]
+
+The two vaults of the shared data are indexed, and the same texts are given to the bare model
+before and after; the share is what the vault itself costs. Notes of the large vault are generated:
+their sentences are drawn from the real notes, and their vectors are mixtures of real ones (two
+passages in random shares, and noise), since embedding 60,000 passages takes an hour and says
+nothing of Postgres.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.kiwix import REPO
+from support.postgres import Postgres
+
+from infoforge.config.settings import EmbeddingSettings, VaultSettings
+from infoforge.vault.chunks import Chunk
+from infoforge.vault.embed import LocalEmbedder
+from infoforge.vault.index import index
+from infoforge.vault.search import Query, by_meaning, by_words, search, vector_text
+from infoforge.vault.store import Entry, Model, Store, connect
+
+VAULTS = REPO.parent / "shared" / "data" / "vaults"
+QUESTIONS = REPO / "tests" / "eval" / "vault_questions.jsonl"
+
+
+def settings_of(server: Postgres, folder: Path) -> VaultSettings:
+    password = Path(tempfile.mkdtemp()) / "password"
+    password.write_text(server.password)
+    return VaultSettings(folder=folder, url=server.url(server.database()), password_file=password)
+
+
+def timed(call):
+    started = time.perf_counter()
+    result = call()
+    return time.perf_counter() - started, result
+
+
+def bench_index(server: Postgres, model: LocalEmbedder) -> list:
+    """Index the real vaults; returns their chunks as (source, heading, content, vector text)."""
+    settings = settings_of(server, VAULTS)
+    with Store(connect(settings)) as store:
+        model.query("warm")
+        # Once for the texts, so that both ways get the very same ones.
+        index(store, lambda: model, settings, warn=lambda notice: None)
+        rows = store.rows(
+            "SELECT source, heading_path, content, embedding::text FROM chunks ORDER BY id"
+        )
+        texts = list(dict.fromkeys(f"{heading}\n{content}" for _, heading, content, _ in rows))
+        before, _ = timed(lambda: model.documents(texts))
+        took, done = timed(
+            lambda: index(store, lambda: model, settings, warn=lambda n: None, rebuild=True)
+        )
+        after, _ = timed(lambda: model.documents(texts))
+        again, nothing = timed(
+            lambda: index(store, lambda: model, settings, warn=lambda notice: None)
+        )
+    bare = (before + after) / 2
+    print(
+        f"index    {done.added} notes, {done.embedded} passages in {took:.1f} s: "
+        f"{done.added / took:.1f} notes/s, {done.embedded / took:.1f} passages/s"
+    )
+    print(
+        f"bare     {len(texts)} passages in {bare:.1f} s ({before:.1f}, {after:.1f}): "
+        f"{len(texts) / bare:.1f} passages/s; the vault runs at {bare / took:.0%} of that"
+    )
+    print(f"again    {nothing.unchanged} unchanged, {nothing.embedded} embedded in {again:.2f} s")
+    return rows
+
+
+def generate(store: Store, rows: list, count: int) -> None:
+    import numpy as np
+
+    draw = random.Random(20)
+    noise = np.random.default_rng(20)
+    vectors = np.asarray([json.loads(row[3]) for row in rows], np.float32)
+    sentences = [part for row in rows for part in row[2].split(". ") if 20 < len(part) < 400]
+    for number in range(count):
+        source = f"g{number % 20:02}/{number:05}.md"
+        pieces = []
+        for place in range(3):
+            one, two = draw.randrange(len(rows)), draw.randrange(len(rows))
+            share = draw.uniform(0.5, 0.95)
+            mixed = share * vectors[one] + (1 - share) * vectors[two]
+            mixed = mixed + noise.normal(0, 0.01, mixed.shape)
+            content = ". ".join(draw.choice(sentences) for _ in range(6))
+            chunk = Chunk(f"Note {number} > Part {place}", content, "", f"{number}-{place}")
+            pieces.append((chunk, vector_text(mixed / np.linalg.norm(mixed))))
+        entry = Entry(source, str(number), f"Note {number}", "", "2026-05-01")
+        store.put(entry, pieces, "english")
+
+
+def percentiles(times: list[float]) -> str:
+    ordered = sorted(t * 1000 for t in times)
+    return (
+        f"p50 {statistics.median(ordered):.1f} ms, p95 {ordered[int(len(ordered) * 0.95)]:.1f} ms"
+    )
+
+
+def exact(store: Store, query: Query) -> set[int]:
+    store.rows("SET enable_indexscan = off")
+    found = {key for key, _, _ in by_meaning(store, query)}
+    store.rows("SET enable_indexscan = on")
+    return found
+
+
+def bench_scale(server: Postgres, model: LocalEmbedder, rows: list, count: int) -> None:
+    settings = settings_of(server, VAULTS)
+    with Store(connect(settings)) as store:
+        store.migrate(Model(model.name, model.dimension))
+        store.rows("INSERT INTO vault_settings VALUES ('language', 'english')")
+        store.rows("SET synchronous_commit = off")
+        took, _ = timed(lambda: generate(store, rows, count))
+        store.rows("ANALYZE chunks")
+        counts = store.counts()
+        graph = store.rows("SELECT pg_relation_size('chunks_embedding')")[0][0]
+        print(
+            f"scale    {counts.notes} notes, {counts.chunks} passages put in in {took:.0f} s; "
+            f"{counts.size / 1e6:.0f} MB in all, {graph / 1e6:.0f} MB the graph"
+        )
+        questions = [json.loads(line)["question"] for line in QUESTIONS.open(encoding="utf-8")]
+        queries = [Query(text, model.query(text)) for text in questions]
+        for query in queries[:10]:
+            search(store, query)
+        for name, under in (("all notes", ""), ("a filter of 5 %", "g07")):
+            hybrid, meaning, words, hit, wanted = [], [], [], 0, 0
+            for base in queries:
+                query = Query(base.text, base.vector, under=under)
+                hybrid.append(timed(lambda q=query: search(store, q))[0])
+                meaning.append(timed(lambda q=query: by_meaning(store, q))[0])
+                words.append(timed(lambda q=query: by_words(store, q))[0])
+                ten = Query(base.text, base.vector, under=under, candidates=10)
+                truth = exact(store, ten)
+                hit += len(truth & {key for key, _, _ in by_meaning(store, ten)})
+                wanted += len(truth)
+            print(
+                f"query    {name}: hybrid {percentiles(hybrid)} (meaning {percentiles(meaning)}; "
+                f"words {percentiles(words)}), recall@10 {hit / wanted:.3f}"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=20_000)
+    parser.add_argument("--only-index", action="store_true")
+    given = parser.parse_args()
+    model = LocalEmbedder(EmbeddingSettings())
+    with Postgres() as server:
+        rows = bench_index(server, model)
+        if not given.only_index:
+            bench_scale(server, model, rows, given.notes)
+
+
+if __name__ == "__main__":
+    main()
