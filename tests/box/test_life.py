@@ -34,7 +34,7 @@ def test_check_mode_on_a_finished_box_foresees_nothing(boxes: Boxes) -> None:
     assert {row["changed"] for row in run.recap.values()} == {0}, run.output[-3000:]
 
 
-def test_a_truncated_file_beside_good_ones(box: lab.Box, whole: None) -> None:
+def test_a_truncated_file_beside_good_ones(box: lab.Box) -> None:
     bad = files()["truncated"]
     put(box, bad, ZIMS)
     try:
@@ -50,9 +50,10 @@ def test_a_truncated_file_beside_good_ones(box: lab.Box, whole: None) -> None:
         assert any(bad.name in line for line in run.complaints), run.complaints
     finally:
         box.run(f"rm {ZIMS}/{bad.name}")
+        box.as_user("systemctl --user reload infoforge.service")
 
 
-def test_update_with_a_bad_new_edition_serves_the_old_one(box: lab.Box, whole: None) -> None:
+def test_update_with_a_bad_new_edition_serves_the_old_one(box: lab.Box) -> None:
     bad = files()["rivers_bad"]
     put(box, bad, "/srv/mirror", owner="root")
     try:

@@ -72,7 +72,7 @@ def test_no_linger(box: lab.Box) -> None:
         box.run("mv /root/linger.kept /var/lib/systemd/linger/infoforge")
 
 
-def test_a_port_that_another_program_holds(box: lab.Box, whole: None) -> None:
+def test_a_port_that_another_program_holds(box: lab.Box, restored: None) -> None:
     holder = "systemd-run --unit=holder python3 -m http.server --bind 127.0.0.1 8099"
     box.run(holder)
     try:
@@ -85,7 +85,7 @@ def test_a_port_that_another_program_holds(box: lab.Box, whole: None) -> None:
         box.run("systemctl stop holder")
 
 
-def test_an_image_that_is_not_there(box: lab.Box) -> None:
+def test_an_image_that_is_not_there(box: lab.Box, restored: None) -> None:
     config = {"box": {"image": "localhost/absent:1", "digest": ""}}
     run = one(
         box,
