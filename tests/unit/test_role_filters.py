@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 REPO = Path(__file__).resolve().parents[2]
-ROLES = ("host", "cli", "zims", "kiwix")
+ROLES = ("host", "cli", "zims", "kiwix", "agents", "monitor")
 
 _spec = importlib.util.spec_from_file_location(
     "role_filters", REPO / "roles/host/filter_plugins/infoforge.py"
