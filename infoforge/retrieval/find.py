@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infoforge.contract import CorpusUnavailable, Notice
 from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, Hit
 from infoforge.retrieval import gate
-from infoforge.retrieval.keywords import Keywords, keywords
+from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked, score
 from infoforge.retrieval.relax import Candidate, FullText, Step
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
-from infoforge.text.words import fold, tokens
+from infoforge.text.words import fold, has_list, tokens
 
 Warn = Callable[[Notice], None]
 
@@ -136,7 +136,9 @@ class _Search:
     def _candidates(self, corpus: Corpus) -> list[Candidate]:
         """Candidates of one corpus; what fails is warned of and what was found is kept."""
         found: dict[str, Candidate] = {}
-        fulltext = FullText(corpus, self.keywords.by_rarity(), self.deadline)
+        counted = not has_list(self.keywords.language)
+        terms = self.keywords.by_rarity()
+        fulltext = FullText(corpus, terms, self.deadline, counted=counted)
         try:
             for hit in self._nearest(corpus):
                 found[hit.path] = Candidate(hit)
@@ -157,6 +159,8 @@ class _Search:
                 self.failed[corpus.name] = str(error)
             self.warn(Notice("corpus_failed", str(error)))
         self.steps += fulltext.steps
+        if counted:
+            self._weigh(fulltext.terms)
         for path, candidate in fulltext.candidates.items():
             if path in found:
                 found[path].evidence = candidate.evidence
@@ -178,6 +182,19 @@ class _Search:
         for place, hit in enumerate(hits):
             self.near[hit.corpus, hit.path] = mass / (1.0 + 0.1 * place)
         return hits
+
+    def _weigh(self, terms: Sequence[Term]) -> None:
+        """Take over the weights that a corpus's own counts gave the terms."""
+        weights = {term.stem: term.weight for term in terms}
+        self.keywords = replace(
+            self.keywords,
+            terms=tuple(
+                replace(t, weight=weights.get(t.stem, t.weight)) for t in self.keywords.terms
+            ),
+            words=tuple(
+                replace(t, weight=weights.get(t.stem, t.weight)) for t in self.keywords.words
+            ),
+        )
 
     def _misspelt(self, corpus: Corpus, fulltext: FullText) -> dict[str, Candidate]:
         """Titles that hold a word one edit away from a name that the corpus does not know.

@@ -104,6 +104,8 @@ def keywords(question: str, language: str) -> Keywords:
         if joined:
             name = len(word) >= _SHORTEST_JOINED_NAME
         weight = _weight(word, kind, zipf, language)
+        if not words and not has_list(language):
+            weight *= 0.5  # the first word asks, in most languages
         # A stop word is one as it is written in running text: "May" and "US" may be names.
         if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf < 6.0):
             weight = 0.0

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import log10
 
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.records import Hit
@@ -25,6 +26,9 @@ HITS = 10
 HITS_FEW = 20
 """The same in a corpus of up to `FEW_ARTICLES`, where that costs nothing."""
 FEW_ARTICLES = 20_000
+
+COUNTED = 8
+"""Words whose hits are counted where no list says how common they are."""
 
 TOGETHER = 2
 DECAY = 0.2
@@ -68,10 +72,17 @@ class FullText:
         terms: The question's terms, rarest first.
         deadline: The deadline of the whole search.
         budget: Most searches to make; one or two more when nothing was found at all.
+        counted: No list says how common the words are, so their hits are counted first.
     """
 
     def __init__(
-        self, corpus: Corpus, terms: Sequence[Term], deadline: Deadline, budget: int = 4
+        self,
+        corpus: Corpus,
+        terms: Sequence[Term],
+        deadline: Deadline,
+        *,
+        budget: int = 4,
+        counted: bool = False,
     ) -> None:
         self.corpus = corpus
         self.terms = list(terms)
@@ -80,6 +91,8 @@ class FullText:
         self.steps: list[Step] = []
         self.candidates: dict[str, Candidate] = {}
         self.absent: set[str] = set()
+        self.totals: dict[str, int] = {}
+        self.counted = counted
         self._asked: set[frozenset[str]] = set()
         few = 0 < corpus.describe().articles <= FEW_ARTICLES
         self._hits = HITS_FEW if few else HITS
@@ -88,6 +101,8 @@ class FullText:
         """Make the searches; candidates gather as they go, so a deadline loses nothing."""
         if not self.terms:
             return
+        if self.counted:
+            self._count()
         if 0 < self.corpus.describe().articles <= SMALL_CORPUS:
             self._singles()
             return
@@ -108,6 +123,21 @@ class FullText:
             elif len(terms) > first:
                 self._ask(terms[1:3])
 
+    def _count(self) -> None:
+        """Ask for single words to learn how common they are, and put the rarest first."""
+        articles = max(self.corpus.describe().articles, 10)
+        for term in self.terms[:COUNTED]:
+            self._ask([term])
+        for place, term in enumerate(self.terms):
+            hits = self.totals.get(term.stem)
+            if hits is not None:
+                # Inverse document frequency, on the scale of the word lists' weights; in a small
+                # corpus it says little, so the word's length keeps a half.
+                weight = min(5.7, max(0.1, 1.6 * log10((articles + 1) / (hits + 0.5)) + 0.2))
+                self.terms[place] = replace(term, weight=(weight + term.weight) / 2)
+        self.terms.sort(key=lambda term: (-term.weight, term.offset))
+        self.budget = len(self.steps) + 2
+
     def _singles(self) -> None:
         for term in self.terms:
             spent = len(self.steps) - self.budget
@@ -126,6 +156,8 @@ class FullText:
         self.steps.append(
             Step(self.corpus.name, "fulltext", query, found.total, time.perf_counter() - started)
         )
+        if len(key) == 1:
+            self.totals[terms[0].stem] = found.total
         for rank, hit in enumerate(found.hits):
             candidate = self.candidates.setdefault(hit.path, Candidate(hit))
             for stem in key:
