@@ -44,10 +44,12 @@ class KiwixServer:
 
     Args:
         url: Base URL, with the root prefix if the server has one.
+        allow_public: Whether it may be on a public address.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, allow_public: bool = False) -> None:
         self.url = url.rstrip("/")
+        self.allow_public = allow_public
         self.requests = 0
 
     def get(self, target: str, deadline: Deadline) -> Response:
@@ -60,6 +62,8 @@ class KiwixServer:
             CorpusError: The server does not answer, or answers no HTTP.
         """
         import http.client
+
+        from infoforge.config.privacy import check_peer
 
         base = urlsplit(self.url)
         url = target if target.startswith("http") else urljoin(self.url + "/", target)
@@ -77,6 +81,9 @@ class KiwixServer:
                 request += "?" + parts.query
             self.requests += 1
             try:
+                connection.connect()
+                # The address that is talked to now, not the one that the name had a moment ago.
+                check_peer(connection.sock, self.allow_public, "kiwix.url", base.hostname or "")
                 connection.request("GET", request, headers={"User-Agent": "infoforge"})
                 answer = connection.getresponse()
                 body = self._body(answer, deadline)

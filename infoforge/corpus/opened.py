@@ -1,4 +1,4 @@
-"""Which corpora a run searches: from the settings to open corpora, with what could not be opened."""
+"""Which corpora a run searches: from the settings to open corpora, and what did not open."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _from_server(settings: Settings, warn: Warn, deadline: Deadline) -> list[Cor
 
     url = settings.kiwix.url
     check_private(url, settings.kiwix.allow_public, "kiwix.url")
-    server = KiwixServer(url)
+    server = KiwixServer(url, allow_public=settings.kiwix.allow_public)
     try:
         # Half of the time at most: the files are still to be searched when nobody answers.
         patience = Deadline(min(5.0, deadline.left() / 2))

@@ -9,7 +9,7 @@ _TEXT_LIMIT = 4_000_000
 """Bytes of a page that are looked at; beyond it no question is answered better."""
 
 
-def article(
+def article(  # noqa: PLR0917 - six plain facts of one page
     info: CorpusInfo, path: str, title: str, url: str, content: bytes, mimetype: str
 ) -> Article | None:
     """Make an article of a page's bytes.

@@ -305,7 +305,8 @@ class _Search:
 
     def _branch(self, page: Article) -> None:
         """A disambiguation page is no source; the articles it leads to are candidates."""
-        self.warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
+        if fit(page.title, self.keywords).mass > 0:
+            self.warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
         own = {term.stem: term.weight for term in self.keywords.terms}
         scored = []
         for place, link in enumerate(page.links):

@@ -159,7 +159,9 @@ def _odd_capitals(word: str) -> bool:
     return any(c.isupper() for c in word[1:])
 
 
-def _weight(word: str, kind: str, zipf: float | None, language: str) -> float:
+def _weight(  # noqa: PLR0911 - a table of cases
+    word: str, kind: str, zipf: float | None, language: str
+) -> float:
     if kind == "number":
         return 3.6 if len(word) >= 4 else 2.4
     if kind == "acronym" or _mixed(word):
@@ -201,17 +203,22 @@ def _weak_words(language: str) -> frozenset[str]:
 
 _EXPECTS: dict[str, tuple[tuple[str, str], ...]] = {
     "en": (
-        ("date", r"\b(?:when|what (?:year|date|day|month|decade|century)|which (?:year|date|day|decade))\b"),
+        ("date", r"\b(?:when|what (?:year|date|day|month|decade|century)|"
+                 r"which (?:year|date|day|decade))\b"),
         ("number", r"\bhow (?:many|much|old|long|tall|high|far|large|big|deep|fast|often)\b|"
                    r"\bwhat (?:percent\w*|number|amount|population)\b"),
         ("person", r"\bwho(?:m|se)?\b"),
-        ("place", r"\bwhere\b|\b(?:what|which) (?:country|city|state|town|place|region|continent)\b"),
+        ("place", r"\bwhere\b|"
+                  r"\b(?:what|which) (?:country|city|state|town|place|region|continent)\b"),
     ),
     "de": (
-        ("date", r"\bwann\b|\b(?:welche\w*|in welchem) (?:jahr|datum|tag|monat|jahrzehnt|jahrhundert)"),
-        ("number", r"\bwie ?(?:viele?|alt|lange|hoch|gro(?:ss|ß)|weit|tief|schnell|oft)\b|\bprozent"),
+        ("date", r"\bwann\b|"
+                 r"\b(?:welche\w*|in welchem) (?:jahr|datum|tag|monat|jahrzehnt|jahrhundert)"),
+        ("number", r"\bwie ?(?:viele?|alt|lange|hoch|gro(?:ss|ß)|weit|tief|schnell|oft)\b|"
+                   r"\bprozent"),
         ("person", r"\bwer\b|\bwem\b|\bwen\b|\bwessen\b"),
-        ("place", r"\bwo\b|\bwohin\b|\bwoher\b|\bwelche\w* (?:land|stadt|staat|ort|region|kontinent)"),
+        ("place", r"\bwo\b|\bwohin\b|\bwoher\b|"
+                  r"\bwelche\w* (?:land|stadt|staat|ort|region|kontinent)"),
     ),
     "fr": (
         ("date", r"\bquand\b|\bquelle (?:année|date|décennie)|\bquel (?:jour|mois|siècle)"),
@@ -231,7 +238,8 @@ _EXPECTS: dict[str, tuple[tuple[str, str], ...]] = {
            ("place", r"\bdove\b|\bdov'")),
     "nl": (("date", r"\bwanneer\b"), ("number", r"\bhoeveel\b"), ("person", r"\bwie\b"),
            ("place", r"\bwaar\b")),
-    "ru": (("date", r"\bкогда\b|\bкаком году\b"), ("number", r"\bсколько\b"), ("person", r"\bкто\b|\bкем\b"),
+    "ru": (("date", r"\bкогда\b|\bкаком году\b"), ("number", r"\bсколько\b"),
+           ("person", r"\bкто\b|\bкем\b"),
            ("place", r"\bгде\b|\bкуда\b|\bоткуда\b")),
     "zh": (
         ("date", r"什么时候|何时|哪一年|哪年|几年|什么时间|哪一天|几月|什么年"),

@@ -171,7 +171,7 @@ def _plain(digits: str) -> str:
 
 
 def one_edit(a: str, b: str) -> bool:
-    """Whether two words differ by one letter put in, left out, changed or swapped with its neighbour.
+    """Whether two words differ by one letter: put in, left out, changed or swapped with the next.
 
     (Damerau 1964: four of five misspellings are one of these.)
     """

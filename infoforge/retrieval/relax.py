@@ -1,4 +1,4 @@
-"""Full-text search on an engine that only knows AND: which words to search together, which to let go.
+"""Full-text search on an engine that only knows AND: which words to search together, which not.
 
 Each search costs up to 0.7 s on a whole Wikipedia, so few are made: the rarest words together, more
 of them while there are plenty of hits, fewer when there are none, and then single words as long as
@@ -38,7 +38,7 @@ PLENTY = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request for candidates, for `explain` and the benchmarks; ``seconds`` is its wall time."""
+    """One request for candidates, for `explain` and benchmarks; ``seconds`` is its wall time."""
 
     corpus: str
     kind: str

@@ -12,9 +12,12 @@ from infoforge.text.words import fold, stem, tokens
 _QUALIFIER = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
 _QUOTED = re.compile('["“”«»„「『《]([^"“”«»„「」『』《》]{2,80})["“”«»」』》]')
 _CONNECTING = frozenset(
-    "of the and in for on at to a an de la le les du des del della di da do dos von van der den und "
-    "et e y i".split()
-)
+    (
+        "of", "the", "and", "in", "for", "on", "at", "to", "a", "an", "de", "la", "le", "les", "du",
+        "des", "del", "della", "di", "da", "do", "dos", "von", "van", "der", "den", "und", "et",
+        "e", "y", "i",
+    )
+)  # fmt: skip
 _LONGEST = 6  # words of a phrase; longer titles are found by full text
 
 
@@ -54,9 +57,8 @@ def _capitalised(keywords: Keywords) -> list[list[Term]]:
         if run:
             gap = keywords.question[run[-1].offset + len(run[-1].text) : word.offset]
         joins = not run or (gap.strip() in ("", "-", "–", ".", "'", "&") or gap in ("'s ", "’s "))
-        if joins and (word.name or (run and _starts_title(word))):
-            run.append(word)
-        elif joins and run and word.text in _CONNECTING and len(run) < _LONGEST:
+        small = bool(run) and word.text in _CONNECTING and len(run) < _LONGEST
+        if joins and (word.name or (run and _starts_title(word)) or small):
             run.append(word)
         else:
             _close(run, runs)
@@ -87,7 +89,7 @@ class TitleFit:
         mass: Weight of the question's words that the title holds.
         covered: Share of the title's words (without its qualifier) that the question holds, 0 to 1.
         exact: The title stands in the question as it is written, capitals and accents included.
-        qualified: Share of the qualifier's words ("novel" of "Kokoro (novel)") that the question holds.
+        qualified: Share of the qualifier's words ("novel" of "Kokoro (novel)") in the question.
         foreign: The title has a qualifier and the question none of its words.
     """
 
