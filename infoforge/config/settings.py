@@ -178,7 +178,7 @@ class VaultSettings:
 
     Attributes:
         folder: The folder of notes; ``None``: there is no vault.
-        url: Database, as ``postgresql://USER@HOST:PORT/NAME``; empty: the container of this machine.
+        url: Database, as ``postgresql://USER@HOST:PORT/NAME``; empty: the container here.
         password_file: File (mode 0600) that holds the database's password.
         allow_public: Allow a database on a public address.
         exclude: Notes left out, as patterns of a ``.gitignore``.
@@ -187,7 +187,7 @@ class VaultSettings:
         candidates: Passages that each of the two searches contributes.
         stale_months: Age at which a note counts less, by its own date; 0: never.
         stale_penalty: Share of its score that it then loses.
-        similarity: Least cosine similarity at which a note is a source without the question's words.
+        similarity: Least cosine similarity at which a note without the question's words counts.
         learn_bytes: Most bytes of one learning.
         learn_hourly: Most learnings in one hour.
         image: Container image of Postgres with pgvector.

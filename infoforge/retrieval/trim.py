@@ -146,7 +146,7 @@ def _whole(item: Ranked) -> str:
 
 
 def _units(item: Ranked) -> list[_Unit]:
-    """Sentences of the lines that matter: the lead, those with the question's words, and next to."""
+    """Sentences of the lines that matter: the lead, with the question's words, beside such."""
     lines: list[tuple[int, int]] = []
     at = 0
     for line in item.text.split("\n"):

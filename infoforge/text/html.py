@@ -22,8 +22,8 @@ _DROP = (
     "script,style,noscript,template,nav,footer,header,form,button,select,iframe,object,svg,audio,"
     "video,canvas,[hidden],[aria-hidden=true],[role=navigation],sup.reference,.reference,"
     ".mw-editsection,.navbox,.vertical-navbox,.sidebar,.reflist,ol.references,.mw-references-wrap,"
-    ".noprint,.metadata,.ambox,.hatnote,#toc,.toc,.mw-jump-link,.catlinks,.printfooter,.sistersitebox,"
-    ".authority-control,.mw-empty-elt,.headerlink,.zim-footer,.external-link-notice,.mw-indicators,"
+    ".noprint,.metadata,.ambox,.hatnote,#toc,.toc,.mw-jump-link,.catlinks,.printfooter,"
+    ".sistersitebox,.authority-control,.mw-empty-elt,.headerlink,.zim-footer,.external-link-notice,.mw-indicators,"
     ".navigation-not-searchable,.sr-only,.visually-hidden"
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -38,9 +38,10 @@ _HEADINGS = {"h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _BOOKKEEPING = {
     "references", "notes", "external links", "see also", "further reading", "bibliography",
     "footnotes", "citations", "sources", "notes and references", "works cited", "einzelnachweise",
-    "weblinks", "siehe auch", "literatur", "anmerkungen", "references et notes", "notes et references",
-    "liens externes", "voir aussi", "articles connexes", "bibliographie", "referencias", "notas",
-    "enlaces externos", "vease tambien", "bibliografia", "note", "collegamenti esterni",
+    "weblinks", "siehe auch", "literatur", "anmerkungen", "references et notes",
+    "notes et references", "liens externes", "voir aussi", "articles connexes",
+    "bibliographie", "referencias", "notas", "enlaces externos", "vease tambien",
+    "bibliografia", "note", "collegamenti esterni",
     "altri progetti", "voci correlate", "referencias e notas", "ligacoes externas", "ver tambem",
     "externe links", "zie ook", "bronnen, noten en/of referenties", "примечания", "ссылки",
     "литература", "см. также", "参考文献", "外部链接", "参见", "注释", "脚注", "外部リンク",

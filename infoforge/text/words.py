@@ -1,7 +1,7 @@
 """Words: tokens of any script, folding, stems, stop words, and how common a word is.
 
-The word lists under ``data/words`` are made by ``scripts/make-words``. Each ``.freq`` file is sorted by
-bytes and bisected where it lies on disk, so looking up ten words loads nothing.
+The word lists under ``data/words`` are made by ``scripts/make-words``. Each ``.freq`` file is
+sorted by bytes and bisected where it lies on disk, so looking up ten words loads nothing.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def exists(word: str, language: str) -> bool:
 
     Args:
         word: Lower-case word.
-        language: ISO 639-1 code; of a language without list nothing is known, so any word may exist.
+        language: ISO 639-1 code; where there is no list nothing is known, so any word may exist.
     """
     if not has_list(language):
         return True
@@ -263,7 +263,7 @@ def exists(word: str, language: str) -> bool:
 
 
 def _is_compound(word: str, language: str) -> bool:
-    """Whether a word is listed words in a row, with the letters that German and its kin put between."""
+    """Whether a word is listed words in a row, with the letters that German puts between."""
     for cut in range(_PART, len(word) - _PART + 1):
         if listed_zipf(word[cut:], language) is None:
             continue
