@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
+from support.cli import SCRIPT
+from support.envelope import check_document
 
 NOTES = {
     "boiler.md": "# Boiler\n\nThe boiler is serviced by Brunner every April.\n"
     "\n## Pressure\n\nThe pressure must be 1.5 bar; below it, open the blue valve.\n",
     "garden/roses.md": "---\ntags: [garden]\ndate: 2026-03-01\n---\n\n# Roses\n\nCut in March.\n",
 }
+
+
+class Checked:
+    """Runs commands, and holds every JSON document to its schema."""
+
+    def __init__(self, cli):
+        self._cli = cli
+        self.home, self.environment = cli.home, cli.environment
+
+    def __call__(self, *args, **options):
+        run = self._cli(*args, **options)
+        if "--json" in args:
+            command = " ".join(args[: 2 if args[0] == "vault" else 1])
+            check_document(run.json, command, run.code)
+        return run
 
 
 @pytest.fixture
@@ -30,7 +48,7 @@ def cli(vault, run_cli, make_zim):
             "zims": {"folder": str(zim.parent)},
         }
     )
-    return run_cli
+    return Checked(run_cli)
 
 
 def test_init_index_status_search(cli, vault):
@@ -146,3 +164,59 @@ def test_without_the_extra_the_message_says_what_to_install(cli, vault, tmp_path
     done = cli("vault", "status", env={"PYTHONPATH": str(blocked)})
     assert done.code == 1
     assert "infoforge[vault]" in done.stderr
+
+
+READ_ONLY = (
+    "unshare",
+    "--mount",
+    "sh",
+    "-ec",
+    'mount --bind "$0" "$0"; mount --bind "$0/agent_learnings" "$0/agent_learnings";'
+    ' mount -o remount,bind,ro "$0"; exec "$@"',
+)
+"""Runs a command where the vault is mounted read-only, but for the folder of learnings."""
+
+
+def test_everything_works_on_a_vault_that_nobody_can_write(cli, vault):
+    """By mount: each command runs where a write into the vault is an error of the kernel's."""
+    cli("vault", "init")
+    if subprocess.run([*READ_ONLY, str(vault.folder), "true"], check=False).returncode:
+        pytest.skip("no mount namespace is permitted here")
+    prefix = (*READ_ONLY, str(vault.folder))
+    touched = subprocess.run([*prefix, "touch", str(vault.folder / "x")], check=False)
+    assert touched.returncode != 0
+    for line in (
+        ("vault", "index"),
+        ("vault", "status"),
+        ("vault", "search", "heating"),
+        ("vault", "review"),
+        ("ask", "When are roses cut?"),
+        ("doctor", "--only", "vault"),
+    ):
+        done = cli(*line, prefix=prefix)
+        assert done.code == 0, (line, done.stderr)
+    left = cli("vault", "learn", "Seals", stdin="They dry out.", prefix=prefix)
+    assert left.code == 0, left.stderr
+    assert {path.name for path in vault.folder.iterdir()} == {
+        "agent_learnings",
+        "boiler.md",
+        "garden",
+    }
+
+
+def test_an_interrupted_watch_ends_well(cli, vault):
+    """As systemd ends a unit: SIGTERM, and exit code 0."""
+    watcher = subprocess.Popen(
+        [SCRIPT, "vault", "index", "--watch"],
+        env=cli.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert watcher.stderr is not None
+    first = watcher.stderr.readline()
+    assert "2 added" in first, first
+    watcher.terminate()
+    _, rest = watcher.communicate(timeout=60)
+    assert watcher.returncode == 0, rest
+    assert set(vault.sources()) == set(NOTES)
