@@ -29,6 +29,11 @@ _LIST_TITLE = re.compile(
     r"^(?:anexo|lista)\b|^list(?:a|e) |列表$|一覧$|^список\b",
     re.IGNORECASE,
 )
+_MAIN_PAGE = re.compile(
+    r"^(?:main page|welcome to wikipedia|hauptseite|accueil|portada|página principal|"
+    r"pagina principale|hoofdpagina|заглавная страница|首页|メインページ)$",
+    re.IGNORECASE,
+)
 _BARE_YEAR = re.compile(
     r"^(?:ad )?\d{1,4}(?: (?:bc|bce|ad|ce))?$|^\d{1,4}年$|^\d{3,4}s$", re.IGNORECASE
 )
@@ -58,7 +63,8 @@ class Scores:
         qualified: Share of the title's qualifier that the question holds.
         foreign: The title has a qualifier that the question has no word of.
         evidence: Share by the searches that found it.
-        sinks: A list, an outline or a bare year.
+        spoken: The article is in the question's language.
+        sinks: A list, an outline, a bare year or a main page.
         invented: Share of the words that no list knows and the article lacks.
         unlisted: Share of the words in no frequency list that the article lacks, invented or not.
         strangers: Share of those invented that are written as names.
@@ -78,6 +84,7 @@ class Scores:
     qualified: float
     foreign: bool
     evidence: float
+    spoken: bool
     sinks: bool
     invented: float
     unlisted: float
@@ -117,6 +124,7 @@ WEIGHTS = {
     "foreign": -0.12,
     "evidence": 0.3,
     "meaning": 1.5,
+    "spoken": 0.3,
     "sinks": -0.35,
 }
 """Weights of the shares; tuned on the committed question sets by tests/eval."""
@@ -189,6 +197,7 @@ def score(
         qualified=title.qualified,
         foreign=title.foreign,
         evidence=_evidence(keywords, own, evidence) / mass,
+        spoken=bool(keywords.language) and article.language == keywords.language,
         sinks=_sinks(article, keywords, title),
         invented=sum(t.weight for t in lacking if not t.exists) / mass,
         unlisted=sum(t.weight for t in lacking if not t.listed and t.kind != "number") / mass,
@@ -219,6 +228,7 @@ def total(parts: Scores, weights: dict[str, float]) -> float:
         + weights["qualified"] * parts.qualified * parts.covered
         + weights["foreign"] * parts.foreign
         + weights["evidence"] * parts.evidence
+        + weights["spoken"] * parts.spoken
         + weights["sinks"] * parts.sinks
     )
 
@@ -268,6 +278,6 @@ def best_window(
 def _sinks(article: Article, keywords: Keywords, title: TitleFit) -> bool:
     if title.exact:
         return False
-    if _BARE_YEAR.search(article.title):
+    if _BARE_YEAR.search(article.title) or _MAIN_PAGE.search(article.title):
         return True
     return bool(_LIST_TITLE.search(article.title)) and not _LIST_TITLE.search(keywords.question)
