@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infoforge.box.history import state_folder
+from infoforge.config.locate import state_folder
 from infoforge.contract import STATUS_BY_EXIT
 
 LARGEST = 1_000_000

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from infoforge.config.locate import xdg
+from infoforge.config.locate import state_folder
 from infoforge.contract import CheckFailed
 
 EVENTS = 500
@@ -21,11 +21,6 @@ UNTOLD = 20
 """Messages that are kept for a way that could not be gone."""
 
 _BLOCK = 16 * 1024
-
-
-def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where infoforge keeps what it must know the next time."""
-    return xdg("XDG_STATE_HOME", ".local/state", environ) / "infoforge"
 
 
 @dataclass(frozen=True, slots=True)

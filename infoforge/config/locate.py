@@ -43,6 +43,11 @@ def xdg(variable: str, fallback: str, environ: Mapping[str, str] = os.environ) -
     return (Path(own) if own else home()) / fallback
 
 
+def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where infoforge keeps what it must know the next time."""
+    return xdg("XDG_STATE_HOME", ".local/state", environ) / "infoforge"
+
+
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
     """``$XDG_CONFIG_HOME/infoforge/config.yaml``."""
     return xdg("XDG_CONFIG_HOME", ".config", environ) / "infoforge" / "config.yaml"
