@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
 
 _REDIRECTS = 8
+_NO_STEMMER = b"No stemming for language"
+_STDERR = Lock()
 
 
 class ZimCorpus:
@@ -33,7 +39,8 @@ class ZimCorpus:
         self.path = path
         self.name = names.stable_name(path.name)
         try:
-            self._archive: Archive = Archive(path)
+            with _unstemmed():
+                self._archive: Archive = Archive(path)
         except Exception as error:  # libzim raises RuntimeError and worse, by what is broken
             raise CorpusError(
                 f"{path.name} does not open as a ZIM file: {_one_line(error)}"
@@ -98,6 +105,8 @@ class ZimCorpus:
         try:
             if self._suggester is None:
                 self._suggester = SuggestionSearcher(self._archive)
+                with _unstemmed():
+                    self._suggester.suggest(_safe(phrase))
             found = self._suggester.suggest(_safe(phrase)).getResults(0, limit)
             # Some title indices name entries that the file does not hold.
             present = [path for path in found if self._archive.has_entry_by_path(path)]
@@ -150,3 +159,32 @@ def _safe(text: str) -> str:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+@contextmanager
+def _unstemmed() -> Iterator[None]:
+    """Keep quiet that there is no stemmer: libzim says so on stderr when it opens an index.
+
+    Nothing else that native code writes meanwhile is lost.
+    """
+    if not hasattr(os, "memfd_create"):
+        yield
+        return
+    with _STDERR:
+        try:
+            real = os.dup(2)
+        except OSError:  # a process without stderr
+            yield
+            return
+        kept = os.memfd_create("stderr")
+        os.dup2(kept, 2)
+        try:
+            yield
+        finally:
+            os.dup2(real, 2)
+            os.close(real)
+            with open(kept, "rb") as written:  # noqa: PTH123 - a descriptor, no path
+                written.seek(0)
+                rest = [line for line in written if not line.startswith(_NO_STEMMER)]
+            if rest:
+                os.write(2, b"".join(rest))
