@@ -297,7 +297,7 @@ def _endpoint(case: Case, endpoint: EndpointSettings) -> Iterator[Check]:
         first_byte=min(times.first_byte, case.timeout),
         total=min(times.total, case.timeout),
     )
-    found = probe(replace(endpoint, timeouts=hurried))
+    found = probe(replace(endpoint, timeouts=hurried), measure=case.measure)
     if not found.reachable:
         yield Check(name, FAIL, f"{endpoint.url}: {found.message}", found.hint)
         return

@@ -54,12 +54,15 @@ class Case:
         timeout: Seconds that one look may take.
         today: What the age of a dump is counted from.
         damage: What is wrong with each ZIM file looked at so far; empty text for nothing.
+        measure: Measure how much a model server reads, where it does not say so. That takes as long
+            as the longest question, too long for a look every few minutes.
     """
 
     settings: Settings
     timeout: float = 60.0
     today: date = field(default_factory=date.today)
     damage: dict[Path, str] = field(default_factory=dict)
+    measure: bool = True
 
     def damage_of(self, path: Path) -> str:
         """What is wrong with a ZIM file's header or index; looked at once."""

@@ -145,7 +145,8 @@ def _examine(
     look = _Look()
 
     def walk(names: Sequence[str]) -> None:
-        for check in examine(Case(settings, timeout), names, (("skill", skill.steps),)):
+        case = Case(settings, timeout, measure=not (heal or watch))
+        for check in examine(case, names, (("skill", skill.steps),)):
             look.checks.append(check)
             if not (quiet and check.status == PASS):
                 show(check)
