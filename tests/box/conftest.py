@@ -80,7 +80,11 @@ def books(box: lab.Box) -> list[str]:
     url = "http://127.0.0.1:8080/catalog/v2/entries?count=-1"
     read = f"import urllib.request as u; print(u.urlopen('{url}', timeout=5).read().decode())"
     done = box.run(f'python3 -c "{read}"', check=False)
-    return sorted(re.findall(r"<name>([a-z]+)", done.stdout)) if done.returncode == 0 else []
+    return (
+        sorted(re.findall(r"<name>([a-z]+)_en_all</name>", done.stdout))
+        if done.returncode == 0
+        else []
+    )
 
 
 def answer(box: lab.Box) -> dict[str, Any]:
@@ -94,7 +98,7 @@ def answer(box: lab.Box) -> dict[str, Any]:
 
 def answers(box: lab.Box, expected: tuple[str, ...] = ("landmarks", "rivers")) -> bool:
     """Whether the expected books are in the catalog and the question gets its cited answer."""
-    if books(box)[: len(expected)] != list(expected):
+    if books(box) != list(expected):
         return False
     said = answer(box)
     data = json.dumps(said.get("data") or {}, ensure_ascii=False)
