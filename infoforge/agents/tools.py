@@ -23,8 +23,8 @@ LONGEST_QUESTION = 4000
 """Characters of a question; a longer one is a mistake of the agent's."""
 
 
-class Cancelled(Exception):
-    """The client no longer wants the answer."""
+class Cancelled(BaseException):
+    """The client no longer wants the answer. No stage that bears up under errors may catch it."""
 
 
 @dataclass(frozen=True, slots=True)
