@@ -20,6 +20,7 @@ _TITLE = re.compile(
 _LEAD = re.compile(
     r"\b(?:may|can|could|might) (?:also |most commonly )?(?:refer to|mean|stand for)\b"
     r"[^.]{0,80}:?\s*$"
+    r"|\b(?:commonly|often|usually|generally) refers to\b[^.]{0,40}:\s*$"
     r"|\bis the name of\b[^.]{0,40}:\s*$"
     r"|\b(?:steht für|bezeichnet|ist der name)\b[^.]{0,40}:\s*$"
     r"|\bpeut (?:désigner|faire référence à|se référer à)\b[^.]{0,40}:?\s*$"

@@ -27,6 +27,8 @@ _DROP = (
     ".navigation-not-searchable,.sr-only,.visually-hidden"
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Looking for these first is many times faster than the expression on a page that hides nothing.
+_HIDING = ("display", "visibility", "DISPLAY", "VISIBILITY", "Display", "Visibility")
 _INLINE = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "label", "mark", "q", "ruby", "rb", "s", "samp", "small", "span",
@@ -83,7 +85,7 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
         return Document(title, (), (), False, language)
     for node in body.css(_DROP):
         node.decompose()
-    if "display" in html or "visibility" in html:
+    if any(word in html for word in _HIDING):
         for node in body.css("[style]"):
             if _HIDDEN_STYLE.search(node.attributes.get("style") or ""):
                 node.decompose()

@@ -209,26 +209,46 @@ def tokens(text: str, language: str = "") -> Iterator[tuple[str, int, str]]:
         yield found, match.start(), kind
 
 
-def _names_joined(pieces: list[tuple[str, int]], language: str) -> Iterator[tuple[str, int]]:
-    """Join what the dictionary could only split into single characters: a name, most probably.
+_FOREIGN = frozenset(
+    "阿埃艾安奥巴贝本比彼毕波伯博布查茨达大戴丹道德登邓迪蒂丁杜多厄恩尔法凡范菲费芬弗福冈高戈格根古"
+    "哈海汉豪赫亨胡华霍基吉加贾杰金津卡凯坎康考科克肯库夸拉莱赖兰朗劳勒雷里利林列卢鲁伦罗洛马玛迈麦"
+    "曼芒梅门蒙米密明摩莫姆穆纳内尼涅宁努诺欧帕潘庞佩彭皮平珀普齐奇恰乔切琼冉热日瑞若萨塞桑沙尚舍申"
+    "圣施史舒斯松苏索塔泰坦汤特滕提廷图托瓦万汪旺威维韦魏温文翁沃乌伍武西希锡席夏香谢欣辛休许雅亚延扬"
+    "耶叶伊因英尤于约扎赞泽曾詹珍芝朱珠兹宗祖佐森"
+)
+"""Characters that foreign names are written with in Chinese (the usual transcription tables)."""
+_SHORTEST_NAME = 3
 
-    Foreign names are written with characters that say nothing alone; a stop word ends such a run.
+
+def _names_joined(pieces: list[tuple[str, int]], language: str) -> Iterator[tuple[str, int]]:
+    """Join what the dictionary split at random: a foreign name, most probably.
+
+    Such a name is written with characters that say nothing alone, so the dictionary finds single
+    characters and chance words in it. A stop word ends the run.
     """
     stops = stop_words(language)
-    run = ""
-    start = 0
+
+    def closed(run: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        text = "".join(piece for piece, _ in run)
+        chance = any(len(piece) == 1 for piece, _ in run)
+        foreign = len(text) >= _SHORTEST_NAME and chance and all(c in _FOREIGN for c in text)
+        singles = all(len(piece) == 1 for piece, _ in run)
+        return [(text, run[0][1])] if run and (foreign or singles) else run
+
+    run: list[tuple[str, int]] = []
+    of_name = False
     for piece, offset in pieces:
-        if len(piece) == 1 and piece not in stops and "\u3400" <= piece <= "\u9fff":
-            if not run:
-                start = offset
-            run += piece
-            continue
-        if run:
-            yield run, start
-            run = ""
-        yield piece, offset
-    if run:
-        yield run, start
+        foreign = piece not in stops and all(c in _FOREIGN for c in piece)
+        single = piece not in stops and len(piece) == 1 and "\u3400" <= piece <= "\u9fff"
+        if run and (foreign != of_name or not (foreign or single)):
+            yield from closed(run)
+            run = []
+        if foreign or single:
+            of_name = foreign
+            run.append((piece, offset))
+        else:
+            yield piece, offset
+    yield from closed(run)
 
 
 def is_cjk(text: str) -> bool:
