@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from support.fault_server import FaultServer, refused_url
 from infoforge.box import heal, history, metrics, notify, unit, watch
 from infoforge.box.heal import Need, Repair
 from infoforge.box.history import EVENTS, Event, Journal
+from infoforge.box.podman import BoxError
 from infoforge.box.walk import FAIL, PASS, WARN, Check
 from infoforge.config.settings import MonitorSettings, Settings
 from infoforge.contract import CheckFailed, Notice
@@ -339,6 +341,79 @@ def test_without_a_unit_of_ours_nothing_is_touched(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert list(heal.needs(Settings(), NoPodman())) == []  # type: ignore[arg-type]
+
+
+@dataclass
+class Looked:
+    """What `box.status.look` would find."""
+
+    faults: tuple[str, ...] = ()
+    problem: str | None = None
+    health: str = "healthy"
+
+    @property
+    def container(self) -> Looked:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("enabled", "active", "looked", "expected"),
+    [
+        ("enabled", True, Looked(), []),
+        ("enabled", True, Looked(("there is no container",)), ["container"]),
+        ("enabled", True, Looked(health="unhealthy"), ["container"]),
+        ("disabled", True, Looked(), ["unit"]),
+        ("disabled", True, Looked(("it is not current",)), ["unit", "container"]),
+        # No image, no ZIM that opens: making it anew would only take away what still runs.
+        ("enabled", True, Looked(("no ZIM",), problem="no ZIM"), []),
+        # Stopped on purpose, or starting: left alone.
+        ("enabled", False, Looked(("there is no container",)), []),
+    ],
+)
+def test_what_is_repaired(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    enabled: str,
+    active: bool,
+    looked: Looked,
+    expected: list[str],
+) -> None:
+    file = tmp_path / "infoforge.service"
+    file.touch()
+
+    def systemctl(env: object, verb: str, *args: str, **more: object) -> tuple[int, str]:
+        if verb == "is-enabled":
+            return int(enabled != "enabled"), enabled
+        return int(not active), ""
+
+    monkeypatch.setattr(heal, "unit_file", lambda: file)
+    monkeypatch.setattr(unit, "systemctl", systemctl)
+    monkeypatch.setattr(heal, "look", lambda *_: looked)
+    found = heal.needs(Settings(), NoPodman())  # type: ignore[arg-type]
+    assert [need.what for need in found] == expected
+
+
+def test_a_unit_that_cannot_be_enabled_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heal, "needs", lambda *_: iter([Need("unit", "it is not enabled")]))
+    for code, done in ((0, True), (1, False)):
+        monkeypatch.setattr(unit, "systemctl", lambda *_, code=code: (code, "no such file"))
+        (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+        assert row.done == done
+
+
+def test_a_repair_that_fails_and_a_podman_that_is_gone_are_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> bool:
+        raise BoxError("the unit could not", code="not_healed")
+
+    monkeypatch.setattr(heal, "needs", lambda *_: iter([Need("container", "it is gone")]))
+    monkeypatch.setattr(unit, "heal", broken)
+    (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+    assert (row.done, row.detail) == (False, "the unit could not")
+    monkeypatch.setattr(heal, "needs", broken)
+    (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+    assert not row.done
 
 
 # Prometheus
