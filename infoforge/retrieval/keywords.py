@@ -83,7 +83,8 @@ def keywords(question: str, language: str) -> Keywords:
     """
     text = " ".join(question[:_QUESTION_LIMIT].split())
     shouting = text.isupper()
-    stops = stop_words(language)
+    asking = _ASKING.get(language, frozenset())
+    stops = stop_words(language) | asking
     weak = _weak_words(language)
     words: list[Term] = []
     sentence_start = True
@@ -107,11 +108,11 @@ def keywords(question: str, language: str) -> Keywords:
         if not words and not has_list(language):
             weight *= 0.5  # the first word asks, in most languages
         # A stop word is one as it is written in running text: "May" and "US" may be names.
-        if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf < 6.0):
+        if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf <= 6.0):
             weight = 0.0
         elif lower in weak or (asked and kind != "number" and not name):
             weight *= 0.5
-        asked = lower in _ASKING.get(language, ())
+        asked = lower in asking
         if kind == "word" and len(word) == 1 and not word.isdigit() and word.isascii():
             weight = 0.0
         words.append(
@@ -185,7 +186,7 @@ _ASKING = {
     "de": frozenset(("welche", "welcher", "welches", "welchem", "welchen", "viele", "wieviele")),
     "fr": frozenset(("quel", "quelle", "quels", "quelles")),
     "es": frozenset(("qué", "cuál", "cuáles", "cuántos", "cuántas")),
-    "it": frozenset(("quale", "quali", "quanti", "quante")),
+    "it": frozenset(("qual", "quale", "quali", "quanti", "quante")),
     "pt": frozenset(("qual", "quais", "quantos", "quantas")),
     "nl": frozenset(("welke", "welk", "hoeveel")),
     "ru": frozenset(("какой", "какая", "какое", "какие", "каком", "какую")),
