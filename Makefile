@@ -87,10 +87,10 @@ test-selinux: $(BOX)
 
 lint-ansible: $(BOX)
 	@$(BIN)/yamllint --strict .
-	@PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/ansible-lint --quiet
+	@PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/ansible-lint -q
 	@$(BIN)/python scripts/role-readmes --check
 
-lint: $(DEV) lint-ansible
+lint: lint-ansible
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
