@@ -39,6 +39,7 @@ def check(
     found += check_webhook(settings.monitor)
     found += check_keys(settings, warn, environ)
     found += check_values(settings)
+    found += check_vault(settings)
     if not settings.endpoints:
         warn(
             Notice(
@@ -106,6 +107,24 @@ def check_values(settings: Settings) -> Iterator[Problem]:
                 f" {endpoint.context_tokens} tokens",
                 "max_tokens is part of context_tokens: lower the one or raise the other",
             )
+
+
+def check_vault(settings: Settings) -> Iterator[Problem]:
+    """Is the vault's folder there, and is its embedding server named whole and at home?"""
+    vault, embedding = settings.vault, settings.vault.embedding
+    if vault.folder is not None and not vault.folder.is_dir():
+        hint = f"mkdir -p {vault.folder}, or set vault.folder"
+        yield Problem(("vault", "folder"), f"{vault.folder} is not a folder", hint)
+    if embedding.kind == "openai":
+        for key in ("url", "model"):
+            if not getattr(embedding, key):
+                text = f"kind is openai, and there is no {key}"
+                yield Problem(("vault", "embedding", key), text, f"set vault.embedding.{key}")
+    what = "vault.embedding.url"
+    yield from _refusal(
+        ("vault", "embedding", "url"),
+        lambda: check_private(embedding.url, embedding.allow_public, what),
+    )
 
 
 def _address(endpoint: EndpointSettings, path: KeyPath) -> Iterator[Problem]:
