@@ -15,7 +15,7 @@ WINDOW = 0.22
 """Least share that its best window must hold."""
 FALL = 0.35
 """A source scores at least this share of the best one's score."""
-INVENTED = 0.5
+INVENTED = 0.38
 """Share of words that do not exist at which nothing can be about the question."""
 UNLISTED = 0.47
 """Share of rare words that the article lacks at which it cannot be about the question."""
