@@ -23,7 +23,7 @@ help:
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
 	@echo 'make ansible     .venv with Ansible in it, to stand boxes up (docs/box.md)'
 	@echo 'make test-vault  the vault: real Postgres with pgvector, real MiniLM (root)'
-	@echo 'make bench-vault the speed of the vault: indexing, queries, recall (OPTIONS in the file)'
+	@echo 'make bench-vault the speed of the vault: indexing, queries and recall at 20,000 notes'
 	@echo 'make test-box    two bare boxes and an offline one: the playbooks, reboots, power cuts (root)'
 	@echo 'make test-selinux  the same playbook on an emulated machine with SELinux enforcing'
 	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
@@ -74,7 +74,7 @@ test-vault: $(VAULT)
 
 bench-vault: $(VAULT)
 	@scripts/postgres-17 --prepare >/dev/null
-	@$(BIN)/python tests/bench/vault.py
+	@$(BIN)/python tests/bench/vault.py $(OPTIONS)
 
 # Which way the boxes are booted depends on the host; it says so (tests/box/host.py).
 test-box: $(BOX)
