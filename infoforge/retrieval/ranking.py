@@ -258,12 +258,13 @@ def best_window(
     inside: dict[int, list[float]] = {}
     held = 0.0
     left = 0
-    for occurrence in occurrences:
+    for place, occurrence in enumerate(occurrences):
         shares = inside.setdefault(occurrence.term, [])
         before = max(shares, default=0.0)
         shares.append(occurrence.share)
         held += weights[occurrence.term] * (max(before, occurrence.share) - before)
-        while occurrence.end - occurrences[left].start > size:
+        # A word longer than the window has one of its own.
+        while left < place and occurrence.end - occurrences[left].start > size:
             gone = occurrences[left]
             rest = inside[gone.term]
             before = max(rest)
@@ -280,4 +281,6 @@ def _sinks(article: Article, keywords: Keywords, title: TitleFit) -> bool:
         return False
     if _BARE_YEAR.search(article.title) or _MAIN_PAGE.search(article.title):
         return True
+    if fold(article.title) in fold(keywords.question):
+        return False  # "Show the list of rivers"
     return bool(_LIST_TITLE.search(article.title)) and not _LIST_TITLE.search(keywords.question)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from infoforge.model.sentences import sentences
 from infoforge.records import Source
 from infoforge.retrieval.keywords import Keywords
-from infoforge.retrieval.ranking import EXPECTED, Ranked
+from infoforge.retrieval.ranking import EXPECTED, Ranked, best_window
 
 LEAD_SHARE = 0.25
 FALLOFF = 1.6
@@ -129,10 +129,25 @@ def passage(item: Ranked, keywords: Keywords, room: int) -> str:
             spent += size
         elif spent > room * 0.8:
             break
+    if not keep:
+        return _window(item, keywords, room)
     text = _joined(item, units, sorted(keep))
     if len(text) <= room:
         return text
     return _joined(item, units, sorted(keep), headings=False)[:room].rstrip()
+
+
+def _window(item: Ranked, keywords: Keywords, room: int) -> str:
+    """Of a text whose sentences are all too long: what surrounds most of the question's words."""
+    weights = [term.weight or 0.3 for term in keywords.terms]
+    _, at = best_window(item.occurrences, weights, room * 3 // 4)
+    begin = max(0, at - room // 8)
+    text = item.text[begin : begin + room]
+    if begin and (blank := text.find(" ", 0, room // 8)) >= 0:
+        text = text[blank + 1 :]
+    if begin + room < len(item.text) and (blank := text.rfind(" ")) > room // 2:
+        text = text[:blank]
+    return text.strip()
 
 
 def _whole(item: Ranked) -> str:

@@ -1,0 +1,148 @@
+"""Which searches are made on an engine that only knows AND."""
+
+from __future__ import annotations
+
+import pytest
+
+from infoforge.corpus.base import Deadline, DeadlineExceeded
+from infoforge.records import Article, CorpusInfo, Hit, Hits
+from infoforge.retrieval.keywords import keywords
+from infoforge.retrieval.relax import FullText
+
+BIG = 5_000_000
+
+
+class Counting:
+    """An engine with AND over a few texts that counts what it is asked."""
+
+    name = "wiki"
+
+    def __init__(self, texts: dict[str, str], articles: int = BIG, patience: int = 99) -> None:
+        self.texts = {title: set(text.lower().split()) for title, text in texts.items()}
+        self.articles = articles
+        self.patience = patience
+        self.queries: list[str] = []
+        self.limits: list[int] = []
+
+    def describe(self) -> CorpusInfo:
+        return CorpusInfo("wiki", "zim", "Wiki", ("en",), articles=self.articles)
+
+    def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+        if len(self.queries) >= self.patience:
+            raise DeadlineExceeded("time is up")
+        self.queries.append(query)
+        self.limits.append(limit)
+        wanted = set(query.lower().split())
+        hits = [Hit("wiki", title, title) for title, has in self.texts.items() if wanted <= has]
+        return Hits(tuple(hits[:limit]), len(hits))
+
+    def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+        return ()
+
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        return None
+
+
+def searched(corpus: Counting, question: str, **options: bool) -> FullText:
+    fulltext = FullText(corpus, keywords(question, "en").by_rarity(), Deadline(None), **options)
+    fulltext.run()
+    return fulltext
+
+
+QUESTION = "Did the gardener of Matsuyama paint a zygote near the harbour?"
+
+
+def test_the_rarest_words_are_searched_together_first() -> None:
+    corpus = Counting({"A": "zygote matsuyama gardener harbour paint"})
+    searched(corpus, QUESTION)
+    assert set(corpus.queries[0].split()) == {"Matsuyama", "zygote"}
+
+
+def test_words_are_let_go_until_there_are_hits() -> None:
+    corpus = Counting({"A": "zygote text", "B": "matsuyama text"})
+    found = searched(corpus, QUESTION)
+    assert {"A", "B"} <= set(found.candidates)
+    assert found.candidates["A"].evidence["zygot"] > 0
+
+
+def test_with_plenty_of_hits_words_are_added() -> None:
+    texts = {f"T{n}": "matsuyama zygote" for n in range(30)}
+    texts["right"] = "matsuyama zygote gardener harbour paint"
+    corpus = Counting(texts)
+    found = searched(corpus, QUESTION)
+    assert max(len(query.split()) for query in corpus.queries) > 2
+    assert "right" in found.candidates
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {},
+        {"A": "zygote"},
+        {f"T{n}": "matsuyama zygote gardener harbour paint" for n in range(200)},
+    ],
+)
+@pytest.mark.parametrize("articles", [20, 3000, BIG])
+def test_few_searches_are_made_and_none_twice(texts: dict[str, str], articles: int) -> None:
+    corpus = Counting(texts, articles)
+    found = searched(corpus, QUESTION)
+    assert len(corpus.queries) <= found.budget + 2
+    asked = [frozenset(query.split()) for query in corpus.queries]
+    assert len(set(asked)) == len(asked)
+    assert len(found.steps) == len(corpus.queries)
+
+
+def test_a_small_corpus_is_asked_for_single_words() -> None:
+    corpus = Counting({"A": "zygote"}, articles=20)
+    searched(corpus, QUESTION)
+    assert all(len(query.split()) == 1 for query in corpus.queries)
+
+
+def test_more_hits_are_taken_where_they_cost_nothing() -> None:
+    small, big = Counting({}, 1000), Counting({}, BIG)
+    searched(small, QUESTION)
+    searched(big, QUESTION)
+    assert max(small.limits) > max(big.limits)
+
+
+def test_words_that_no_article_holds_are_known_as_absent() -> None:
+    corpus = Counting({"A": "gardener"}, articles=20)
+    found = searched(corpus, "the gardener and the plorkwidget")
+    assert found.absent == {"plorkwidget"}
+    assert found.totals["garden"] == 1
+
+
+def test_a_later_rank_is_less_evidence() -> None:
+    corpus = Counting({f"T{n}": "zygote" for n in range(9)})
+    found = searched(corpus, "a zygote")
+    values = [candidate.evidence["zygot"] for candidate in found.candidates.values()]
+    assert values[0] == 1.0
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < 1.0
+
+
+def test_what_was_found_before_time_ran_out_stays() -> None:
+    corpus = Counting({"A": "matsuyama zygote"}, patience=1)
+    fulltext = FullText(corpus, keywords(QUESTION, "en").by_rarity(), Deadline(None))
+    with pytest.raises(DeadlineExceeded):
+        fulltext.run()
+    assert set(fulltext.candidates) == {"A"}
+    assert len(fulltext.steps) == 1
+
+
+def test_no_words_no_search() -> None:
+    corpus = Counting({"A": "x"})
+    FullText(corpus, (), Deadline(None)).run()
+    assert corpus.queries == []
+
+
+def test_where_nothing_is_known_of_words_their_hits_are_counted() -> None:
+    texts = {f"T{n}": "pabitula" for n in range(50)} | {"right": "pabitula zomotaka"}
+    corpus = Counting(texts, articles=60)
+    terms = keywords("nela pabitula zomotaka", "xx").by_rarity()
+    fulltext = FullText(corpus, terms, Deadline(None), counted=True)
+    fulltext.run()
+    weights = {term.text: term.weight for term in fulltext.terms}
+    assert weights["zomotaka"] > weights["pabitula"]
+    assert fulltext.terms[0].text == "zomotaka"
+    assert "right" in fulltext.candidates
