@@ -49,7 +49,6 @@ _BOOKKEEPING = {
     "литература", "см. также", "参考文献", "外部链接", "参见", "注释", "脚注", "外部リンク",
     "関連項目", "przypisy", "linki zewnetrzne",
 }  # fmt: skip
-_SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def _title(tree: LexborHTMLParser) -> str:
 
 
 def _clean(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _formulas(body: LexborNode) -> None:

@@ -95,7 +95,7 @@ def fold(text: str) -> str:
     return lower.translate(_FOLD)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _mapped(name: str) -> mmap.mmap | None:
     path = DATA / name
     try:
@@ -105,7 +105,7 @@ def _mapped(name: str) -> mmap.mmap | None:
         return None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def stop_words(language: str) -> frozenset[str]:
     """Stop words of a language, lower-case; empty when there is no list."""
     try:
