@@ -169,7 +169,9 @@ def _kiwix_checks(case: Case) -> Iterator[Check]:
     check_private(kiwix.url, kiwix.allow_public, "kiwix.url")
     hint = "infoforge serve status, or check kiwix.url"
     try:
-        books = KiwixServer(kiwix.url, allow_public=kiwix.allow_public).books(Deadline(case.timeout))
+        books = KiwixServer(kiwix.url, allow_public=kiwix.allow_public).books(
+            Deadline(case.timeout)
+        )
     except CorpusError as error:
         yield Check("kiwix", FAIL, str(error), hint)
         return
