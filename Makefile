@@ -18,7 +18,8 @@ VAULT := $(VENV)/.installed-vault
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
 	@echo 'make test        tests and coverage (as root, missing Debian packages are installed)'
-	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck'
+	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck, lint-ansible'
+	@echo 'make lint-ansible  yamllint, ansible-lint and the tables of the roles alone'
 	@echo 'make format      let ruff format the code'
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
 	@echo 'make ansible     .venv with Ansible in it, to stand boxes up (docs/box.md)'

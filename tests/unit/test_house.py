@@ -44,3 +44,19 @@ def test_every_make_target_is_in_its_help():
 def test_the_page_for_agents_is_short():
     lines = (REPO / "AGENTS.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 42
+
+
+def test_every_page_is_in_the_list_of_pages():
+    docs = REPO / "docs"
+    listed = re.findall(r"^\| \[[^]]+\]\(([^)]+)\)", (docs / "README.md").read_text("utf-8"), re.M)
+    pages = {page.name for page in docs.glob("*.md")} - {"README.md"}
+    assert sorted(listed) == sorted(pages)
+
+
+def test_every_command_is_in_the_readme():
+    from infoforge.cli import cli
+
+    text = (REPO / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Commands")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([a-z]+)", "\n".join(re.findall(r"^\| (`[^|]+?) \|", table, re.M))))
+    assert set(cli.list_commands(None)) - named == set()
