@@ -216,7 +216,7 @@ def test_a_model_server_that_goes_away_is_told_and_its_return(watched: Watched) 
 
     def port() -> str:
         said = box.as_user("journalctl --user -u model -o cat --no-pager", check=False)
-        return ([""] + re.findall(r"^(\d{4,5})$", said, re.M))[-1]
+        return ["", *re.findall(r"^(\d{4,5})$", said, re.M)][-1]
 
     before = ""
     start()
