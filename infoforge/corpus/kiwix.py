@@ -18,6 +18,7 @@ from infoforge.corpus import names, page
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.text.language import codes
+from infoforge.text.words import fold
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -182,7 +183,8 @@ class KiwixCorpus:
         """Full text; nothing, without a request, once the server said that there is no index."""
         from xml.etree.ElementTree import ParseError, fromstring
 
-        pattern = _cut(query)
+        # The index holds no accents; 3.3 would look for those of the query all the same.
+        pattern = _cut(fold(query))
         if not self._fulltext or not pattern:
             return Hits((), 0)
         parameters = {

@@ -24,7 +24,8 @@ _DROP = (
     ".mw-editsection,.navbox,.vertical-navbox,.sidebar,.reflist,ol.references,.mw-references-wrap,"
     ".noprint,.metadata,.ambox,.hatnote,#toc,.toc,.mw-jump-link,.catlinks,.printfooter,"
     ".sistersitebox,.authority-control,.mw-empty-elt,.headerlink,.zim-footer,.external-link-notice,.mw-indicators,"
-    ".navigation-not-searchable,.sr-only,.visually-hidden"
+    ".navigation-not-searchable,.sr-only,.visually-hidden,"
+    "#kiwixtoolbar"  # what kiwix-serve 3.3 puts above each page
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # Looking for these first is many times faster than the expression on a page that hides nothing.
