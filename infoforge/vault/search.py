@@ -16,7 +16,7 @@ PER_NOTE = 2
 """Most passages of one note among the results, while others are left."""
 _COMMON = 0.2
 """A word that stands in more than this share of all chunks says nothing, if others do."""
-_MOST_ROWS = 3000
+_MOST_ROWS = 1000
 """Chunks that the words of a query may lead to before the commoner words are let go."""
 
 _COLUMNS = "id, source, chunk_index, heading_path, content, modified::text"
@@ -130,10 +130,14 @@ def by_words(store: Store, query: Query) -> list[tuple[int, Passage]]:
     """
     language = store.setting("language") or "english"
     total = store.rows(
-        "SELECT greatest(reltuples, 1)::bigint FROM pg_class WHERE oid = 'chunks'::regclass"
+        # The estimate costs nothing, but there is none before the table was first looked through.
+        "SELECT CASE WHEN reltuples > 0 THEN reltuples::bigint ELSE (SELECT count(*) FROM chunks)"
+        " END FROM pg_class WHERE oid = 'chunks'::regclass"
     )
     lexemes = store.rows(
-        "SELECT word, (SELECT count(*) FROM chunks WHERE words @@ quote_literal(word)::tsquery)"
+        # Counted no further than matters: a common word would have every page of the table read.
+        "SELECT word, (SELECT count(*) FROM (SELECT 1 FROM chunks"  # noqa: S608
+        f" WHERE words @@ quote_literal(word)::tsquery LIMIT {_MOST_ROWS + 1}) AS held)"
         " FROM unnest(tsvector_to_array(to_tsvector(%s::regconfig, %s))) AS word",
         language,
         query.text,
