@@ -12,6 +12,9 @@ DEV := $(VENV)/.installed-dev
 BOX := $(VENV)/.installed-box
 VAULT := $(VENV)/.installed-vault
 
+# Tests that run at once: most of them wait for a process that they started.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval clean
 
@@ -51,7 +54,8 @@ demo: $(RUN)
 test: $(DEV)
 	@scripts/system-packages test
 	@scripts/kiwix-3.7 --prepare >/dev/null || true
-	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest $(if $(PYTEST),$(PYTEST),--cov --cov-report=term)
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest $(if $(PYTEST),$(PYTEST),--numprocesses=$(JOBS) \
+	  --cov --cov-report=term)
 
 # The server runs in an environment of its own, so that the tool's stays what a user has.
 test-model: $(DEV)
