@@ -26,7 +26,7 @@ _SEEN = 0.35
 _NEIGHBOUR = 0.45
 _FOCUS = 0.5
 """What a sentence of the section that is closest in meaning is worth, as a share of all words."""
-_CONTENDERS = 60
+_CONTENDERS = 40
 """Sentences of one article that compete; the budget never holds more."""
 
 
@@ -256,14 +256,18 @@ def _by_worth(
 
     # What surrounds a sentence does not change while sentences are picked; what it adds does.
     contexts = {i: context(i) for i in range(len(units)) if i not in shown}
-    left = sorted(contexts, key=lambda i: (-(own(i) + contexts[i]), i))[:_CONTENDERS]
+    worth = {i: own(i) + contexts[i] for i in contexts}
+    left = set(sorted(worth, key=lambda i: (-worth[i], i))[:_CONTENDERS])
     order: list[int] = []
     while left:
-        best = max(left, key=lambda i: (round(own(i) + contexts[i], 9), -i))
+        best = max(left, key=lambda i: (round(worth[i], 9), -i))
         order.append(best)
         left.remove(best)
         for term, share in held[best].items():
             seen[term] = max(seen.get(term, 0.0), share)
+        for index in left:
+            if not held[best].keys().isdisjoint(held[index]):
+                worth[index] = own(index) + contexts[index]
     return order
 
 
