@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +16,14 @@ from support.kiwix import REPO, Kiwix, Unavailable, command
 from support.zim import build_zim
 
 SHARED = REPO.parent / "shared" / "data"
+
+# A shell's background job, nohup, and some CI runners hand down an ignored SIGINT; the runs that a
+# test interrupts would inherit it, and never end.
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
