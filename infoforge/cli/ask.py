@@ -69,7 +69,12 @@ def lookup_options(function: F) -> F:
 def _text(words: tuple[str, ...]) -> str:
     """The question: the arguments, or standard input for a lone dash."""
     if words == ("-",):
-        return sys.stdin.buffer.read(_QUESTION_BYTES).decode("utf-8", "replace")
+        try:
+            return sys.stdin.buffer.read(_QUESTION_BYTES).decode("utf-8", "replace")
+        except (AttributeError, OSError) as error:  # closed, or not to be read
+            raise UsageError(
+                "standard input cannot be read", 'pipe the question in, or give it: ask "…"'
+            ) from error
     return " ".join(words)
 
 
