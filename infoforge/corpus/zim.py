@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
 
 _REDIRECTS = 8
-_NO_STEMMER = b"No stemming for language"
+_NO_STEMMER = (
+    b"No stemming for language",
+    # What it then says of such a ZIM's titles: they are looked up by their beginnings.
+    b"There was a problem utilizing the suggestions DB",
+)
 _STDERR = Lock()
 
 

@@ -516,7 +516,9 @@ def test_missing_stemmers_are_not_told_to_people_who_cannot_help_it(tmp_path: Pa
         "assert corpus.search('小说', 3, Deadline(None)).hits\n"
         "assert corpus.titles('小说', 3, Deadline(None))\n"
         "with zim._unstemmed():\n"
-        "    os.write(2, b'No stemming for language zz\\nkept\\n')\n"
+        "    os.write(2, b'No stemming for language zz\\n')\n"
+        "    os.write(2, b'There was a problem utilizing the suggestions DB, so\\n')\n"
+        "    os.write(2, b'kept\\n')\n"
         "os.write(2, b'after\\n')\n"
     )
     run = subprocess.run(
