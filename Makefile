@@ -74,8 +74,7 @@ $(VAULT): pyproject.toml $(DEV)
 test-vault: $(VAULT)
 	@scripts/system-packages test
 	@scripts/postgres-17 --prepare >/dev/null || true
-	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP \
-	  --cov= --cov-config=tests/vault/coverage.toml --cov-report=term)
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP)
 
 bench-vault: $(VAULT)
 	@scripts/postgres-17 --prepare >/dev/null
