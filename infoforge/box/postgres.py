@@ -124,7 +124,7 @@ def fetch(
             return images.load(box, podman, archive)
         return images.pull(box, podman, quiet=quiet)
     except BoxError as error:
-        hint = error.hint.replace("infoforge serve load", "infoforge vault init --load")
+        hint = error.hint.replace("infoforge serve load", "infoforge vault load")
         hint = hint.replace("box.image", "vault.image")
         raise BoxError(error.message, hint, code=error.code) from error
 
@@ -142,7 +142,7 @@ def start(settings: Settings, podman: Podman) -> Started:
     if found is None:
         raise BoxError(
             f"the image {vault.image} is not on this machine, and is never pulled unasked",
-            "run: infoforge vault init --pull, or without internet: … --load FILE",
+            "run: infoforge vault pull, or without internet: infoforge vault load FILE",
             code="image_missing",
         )
     argv = arguments(vault, str(found.get("Id", "")))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from infoforge.cli.console import Console, json_option, printable, table
+from infoforge.cli.vault_container import load, pull, start, stop
 from infoforge.cli.vault_learn import learn, review, vault_settings
 from infoforge.contract import UsageError
 
@@ -56,13 +58,14 @@ def init(ctx: click.Context, pull: bool, archive: Path | None, as_json: bool) ->
     started: dict[str, Any] | None = None
     if not settings.vault.url:
         from infoforge.box.podman import Podman
-        from infoforge.box.postgres import fetch, start
+        from infoforge.box.postgres import fetch
+        from infoforge.box.postgres import start as run
 
         podman = Podman()
         if pull or archive:
             quiet = as_json or not sys.stderr.isatty()
             fetch(settings, podman, archive, quiet=quiet)
-        found = start(settings, podman)
+        found = run(settings, podman)
         started = {"name": settings.vault.container, "action": found.action, "reason": found.reason}
     elif pull or archive:
         raise UsageError("vault.url names a server, so no container is made", "leave --pull out")
@@ -91,58 +94,6 @@ def init(ctx: click.Context, pull: bool, archive: Path | None, as_json: bool) ->
     }
     text = f"{data['database']} is ready for {model.name}; next: infoforge vault index"
     return console.finish(data, text)
-
-
-@vault.command()
-@json_option
-@click.pass_context
-def start(ctx: click.Context, as_json: bool) -> int:
-    """Make sure that the database's container runs (a unit calls this at boot).
-
-    Example: infoforge vault start
-    """
-    from infoforge.box.podman import Podman
-    from infoforge.box.postgres import start as run
-
-    console = Console.current("vault start", as_json=as_json)
-    settings = _own_container(ctx)
-    found = run(settings, Podman())
-    data = {
-        "name": settings.vault.container,
-        "action": found.action,
-        "reason": found.reason,
-        "seconds": found.seconds,
-        "changed": found.action == "created",
-    }
-    return console.finish(data, f"{settings.vault.container}: {found.action}")
-
-
-@vault.command()
-@json_option
-@click.pass_context
-def stop(ctx: click.Context, as_json: bool) -> int:
-    """Stop and remove the database's container; the index stays in its volume.
-
-    Example: infoforge vault stop
-    """
-    from infoforge.box.podman import Podman
-    from infoforge.box.postgres import stop as end
-
-    console = Console.current("vault stop", as_json=as_json)
-    settings = _own_container(ctx)
-    changed = end(settings, Podman())
-    text = f"{settings.vault.container}: {'stopped' if changed else 'there was none'}"
-    return console.finish({"name": settings.vault.container, "changed": changed}, text)
-
-
-def _own_container(ctx: click.Context) -> Settings:
-    settings = vault_settings(ctx)
-    if settings.vault.url:
-        raise UsageError(
-            "vault.url names a server, which is not run from here",
-            "empty vault.url for the container",
-        )
-    return settings
 
 
 @vault.command()
@@ -180,7 +131,7 @@ def index(ctx: click.Context, watch: bool, rebuild: bool, as_json: bool) -> int:
         finally:
             bar.clear()
         counts = store.counts()
-    data = {**_run_data(done), "notes": counts.notes, "chunks": counts.chunks}
+    data = {**asdict(done), "notes": counts.notes, "chunks": counts.chunks}
     return console.finish(data, f"{_run_text(done)}; {counts.notes} note(s) in the index")
 
 
@@ -203,20 +154,8 @@ def _watch(console: Console, settings: Settings, bar: _Bar) -> None:
     watch(settings.vault, warn=bar.warn, done=done, stop=stop, progress=bar.show)
 
 
-def _run_data(done: Indexed) -> dict[str, int]:
-    return {
-        "added": done.added,
-        "changed": done.changed,
-        "removed": done.removed,
-        "unchanged": done.unchanged,
-        "skipped": done.skipped,
-        "embedded": done.embedded,
-        "reused": done.reused,
-    }
-
-
 def _run_text(done: Indexed) -> str:
-    parts = [f"{n} {word}" for word, n in _run_data(done).items() if n and word != "reused"]
+    parts = [f"{n} {word}" for word, n in asdict(done).items() if n and word != "reused"]
     return ", ".join(parts) or "no notes"
 
 
@@ -362,5 +301,5 @@ def show_unit(ctx: click.Context, name: str, program: str | None, as_json: bool)
     return console.finish({"name": name, "text": text}, text)
 
 
-vault.add_command(learn)
-vault.add_command(review)
+for command in (pull, load, start, stop, learn, review):
+    vault.add_command(command)

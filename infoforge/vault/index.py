@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -52,18 +53,6 @@ class _Work:
     note: Note
     modified: str
     chunks: tuple[Chunk, ...]
-
-
-@dataclass(slots=True)
-class _Tally:
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    skipped: int = 0
-    embedded: int = 0
-    reused: int = 0
-    new: set[str] = field(default_factory=set)
 
 
 def index(
@@ -147,7 +136,8 @@ class _Run:
         self.settings = settings
         self.warn = warn
         self.progress = progress
-        self.tally = _Tally()
+        self.tally: Counter[str] = Counter()
+        self.new: set[str] = set()
         self.dates: dict[str, str] | None = None
         salt = (cutting.VERSION, settings.embedding.document_prefix, model.window)
         self.salt = repr(salt).encode()
@@ -169,11 +159,11 @@ class _Run:
             present.add(file.source)
             digest = hashlib.sha256(self.salt + data).hexdigest()
             if held.get(file.source) == digest:
-                self.tally.unchanged += 1
+                self.tally["unchanged"] += 1
             else:
                 changed.append((file, digest))
                 if file.source not in held:
-                    self.tally.new.add(file.source)
+                    self.new.add(file.source)
         # Notes that went are taken out last: a note that was moved finds its vectors still there.
         gone = [source for source in held if source not in present]
         done = 0
@@ -188,16 +178,15 @@ class _Run:
         self._put(batch, done, len(changed))
         for source in gone:
             self.store.remove(source)
-            self.tally.removed += 1
-        t = self.tally
-        return Indexed(t.added, t.changed, t.removed, t.unchanged, t.skipped, t.embedded, t.reused)
+            self.tally["removed"] += 1
+        return Indexed(**self.tally)
 
     def _folder(self) -> Path:
         assert self.settings.folder is not None
         return self.settings.folder
 
     def _skip(self, notice: Notice) -> None:
-        self.tally.skipped += 1
+        self.tally["skipped"] += 1
         self.warn(notice)
 
     def _data(self, file: vault_folder.File) -> bytes | None:
@@ -239,17 +228,14 @@ class _Run:
         if new:
             rows = self.model.documents([texts[digest] for digest in new])
             vectors |= {digest: vector_text(row) for digest, row in zip(new, rows, strict=True)}
-        self.tally.embedded += len(new)
-        self.tally.reused += len(texts) - len(new)
+        self.tally["embedded"] += len(new)
+        self.tally["reused"] += len(texts) - len(new)
         for work in batch:
             extra = " ".join((*work.note.aliases, *work.note.tags))
             entry = Entry(work.source, work.digest, work.note.title, extra, work.modified)
             found = [(chunk, vectors[chunk.digest]) for chunk in work.chunks]
             self.store.put(entry, found, self.settings.language)
-            if work.source in self.tally.new:
-                self.tally.added += 1
-            else:
-                self.tally.changed += 1
+            self.tally["added" if work.source in self.new else "changed"] += 1
             done += 1
             if self.progress is not None:
                 self.progress(done, total)

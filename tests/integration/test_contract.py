@@ -152,6 +152,7 @@ NEEDED = {
     "zims enable": ["x"],
     "zims disable": ["x"],
     "vault learn": ["x"],
+    "vault load": ["archive.tar"],
     "vault search": ["x"],
     "vault unit": ["infoforge-vault.service"],
 }
