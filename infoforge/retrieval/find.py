@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked, score
 from infoforge.retrieval.relax import Candidate, FullText, Step
+from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
 from infoforge.text.words import fold, has_list, tokens
@@ -107,13 +109,14 @@ class _Search:
         self.articles: dict[tuple[str, str], Article] = {}
         self.evidence: dict[tuple[str, str], dict[str, float]] = {}
         self.near: dict[tuple[str, str], float] = {}
+        self.absent: dict[str, frozenset[str]] = {}
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
         started = time.perf_counter()
-        pool: list[Candidate] = []
-        for corpus in self.corpora.values():
-            pool += self._candidates(corpus)
+        pool = self._pool(list(self.corpora.values()))
+        if self._respelt():
+            pool += self._pool([self.corpora[name] for name in self.absent])
         if len(self.failed) == len(self.corpora):
             name, reason = next(iter(self.failed.items()))
             raise CorpusUnavailable(
@@ -132,6 +135,25 @@ class _Search:
         return Found(
             self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial
         )
+
+    def _pool(self, corpora: Sequence[Corpus]) -> list[Candidate]:
+        return [candidate for corpus in corpora for candidate in self._candidates(corpus)]
+
+    def _respelt(self) -> bool:
+        """Whether a word that no corpus knows was taken for a misspelt one, as is then said."""
+        absent = frozenset.intersection(*self.absent.values()) if self.absent else frozenset[str]()
+        corpora = [corpus for name, corpus in self.corpora.items() if name in self.absent]
+        try:
+            found = respell(self.keywords, absent, corpora, self.deadline, self.steps)
+        except (DeadlineExceeded, CorpusError):
+            return False  # what was found is used
+        if found is None:
+            return False
+        written, meant = found
+        self.warn(Notice("spelling", f"{written} is not known here: searched for {meant}"))
+        question = re.sub(rf"(?<!\w){re.escape(written)}(?!\w)", meant, self.keywords.question)
+        self.keywords = keywords(question, self.keywords.language)
+        return True
 
     def _candidates(self, corpus: Corpus) -> list[Candidate]:
         """Candidates of one corpus; what fails is warned of and what was found is kept."""
@@ -158,6 +180,8 @@ class _Search:
             if not found and not fulltext.steps:
                 self.failed[corpus.name] = str(error)
             self.warn(Notice("corpus_failed", str(error)))
+        else:
+            self.absent[corpus.name] = frozenset(fulltext.absent)
         self.steps += fulltext.steps
         if counted:
             self._weigh(fulltext.terms)

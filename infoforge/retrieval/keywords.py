@@ -168,7 +168,8 @@ def _weight(  # noqa: PLR0911 - a table of cases
     if kind == "acronym" or _mixed(word):
         return 4.0 if not word[:1].isdigit() else 3.0
     if zipf is not None:
-        return max(0.4, _TOP - zipf)
+        # One character stands inside many words of other meaning.
+        return max(0.4, _TOP - zipf) * (0.5 if kind == "cjk" and len(word) == 1 else 1.0)
     if not has_list(language):
         # Without a list, length stands for rarity: short words are the common ones (Zipf's law of
         # abbreviation, 1935).

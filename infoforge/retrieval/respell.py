@@ -1,0 +1,67 @@
+"""A name that no corpus knows: the word that it was most probably meant to be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from infoforge.corpus.base import Corpus, Deadline
+from infoforge.retrieval.keywords import Keywords, Term
+from infoforge.retrieval.relax import Step
+from infoforge.text.spelling import corrections
+
+TRIED = 6
+"""Spellings that are looked for."""
+
+
+def respell(
+    asked: Keywords,
+    absent: frozenset[str],
+    corpora: Sequence[Corpus],
+    deadline: Deadline,
+    steps: list[Step],
+) -> tuple[str, str] | None:
+    """Find what the rarest unknown word of a question was meant to be.
+
+    A word is taken for misspelt when no list knows it and no corpus holds it. Of the known words
+    one edit away, the first that stands together with the question's next rare word is taken,
+    else the first that is found at all: in a large wiki nearly every word is.
+
+    Args:
+        asked: The question's keywords.
+        absent: Stems that were looked for in every corpus, in vain.
+        corpora: Where to look.
+        deadline: For the whole search.
+        steps: Takes the searches that were made.
+
+    Returns:
+        The word as written and as meant; ``None`` when nothing is known to be misspelt.
+
+    Raises:
+        DeadlineExceeded: The time ran out.
+        CorpusError: A corpus failed.
+    """
+    ranked = asked.by_rarity()
+    wrong = next(
+        (t for t in ranked if t.stem in absent and t.kind == "word" and not t.exists), None
+    )
+    if wrong is None:
+        return None
+    language = asked.language if asked.language not in ("zh", "ja") else "en"
+    spellings = corrections(wrong.text.lower(), language)[:TRIED]
+    anchor = next((t for t in ranked if t.stem not in absent), None)
+    for beside in (anchor, None) if anchor else (None,):
+        for spelling in spellings:
+            if any(_found(spelling, beside, corpus, deadline, steps) for corpus in corpora):
+                return wrong.text, spelling.capitalize() if wrong.name else spelling
+    return None
+
+
+def _found(
+    spelling: str, beside: Term | None, corpus: Corpus, deadline: Deadline, steps: list[Step]
+) -> bool:
+    query = f"{spelling} {beside.text}" if beside else spelling
+    started = time.perf_counter()
+    total = corpus.search(query, 1, deadline).total
+    steps.append(Step(corpus.name, "spelling", query, total, time.perf_counter() - started))
+    return total > 0
