@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from infoforge.box.host import (
     SUBUIDS_NEEDED,
     Host,
     enforcing,
+    foreign_file,
     inspect_host,
     label_of,
     mount_of,
@@ -21,6 +23,7 @@ from infoforge.box.host import (
     user_name,
 )
 from infoforge.box.life import missing_image
+from infoforge.box.plan import Choice, label_choice
 from infoforge.box.podman import BoxError, Podman
 from infoforge.box.state import read_container
 from infoforge.box.status import Status, look
@@ -206,19 +209,44 @@ def _label(case: Case, podman: Podman) -> Iterator[Check]:
     if not enforcing():
         yield Check(name, PASS, "SELinux does not enforce here")
         return
-    if not folder.is_dir() or not mount_of(folder).labels:
-        yield Check(name, PASS, f"{folder} keeps no labels: the container runs with label=disable")
+    if not folder.is_dir():
+        yield Check(name, PASS, f"there is no {folder}, so nothing to label")
         return
-    wrong = [
-        f"{path.name} is {label_of(path) or 'unlabelled'}"
-        for path in (folder, *sorted(folder.glob("*.zim")))
-        if label_of(path) not in _LABELS
-    ]
-    if wrong:
+    choice, wrong = labels(folder, podman)
+    if choice.value != "z":
+        yield Check(name, PASS, f"{choice.value}: {choice.reason}")
+    elif wrong:
         hint = f"infoforge serve recreate, or chcon -Rt container_file_t {folder}"
         yield Check(name, FAIL, f"the container may not read: {', '.join(wrong)}", hint)
     else:
         yield Check(name, PASS, f"{folder} and its ZIM files are container_file_t")
+
+
+def labels(folder: Path, podman: Podman) -> tuple[Choice, tuple[str, ...]]:
+    """How the container gets at the ZIM folder under SELinux, and what it may not read there.
+
+    Args:
+        folder: An existing folder.
+        podman: The Podman to ask.
+
+    Returns:
+        The choice of `plan.label_choice`, and one line a file whose label is wrong; none where the
+        container needs no label.
+
+    Raises:
+        BoxError: Podman cannot be asked.
+    """
+    host = inspect_host(podman)
+    foreign = foreign_file(folder) if host.selinux else ""
+    choice = label_choice(folder.resolve(), mount_of(folder), host, foreign)
+    if choice.value != "z" or not host.selinux:
+        return replace(choice, value="none" if choice.value == "z" else choice.value), ()
+    wrong = (
+        f"{path.name} is {label_of(path) or 'unlabelled'}"
+        for path in (folder, *sorted(folder.glob("*.zim")))
+        if label_of(path) not in _LABELS
+    )
+    return choice, tuple(wrong)
 
 
 def _disk(case: Case, podman: Podman) -> Iterator[Check]:

@@ -1,8 +1,9 @@
 """Put right what can be put right without losing anything.
 
-That is: a container that is gone, hangs, is unhealthy, or serves another set of ZIM files than the
-configuration says, and a unit that is not enabled. All of it is done by `infoforge.service`, so
-that the container's monitor lives there. A unit that was stopped stays stopped: somebody wanted it.
+That is: a container that is gone, hangs, is unhealthy, may not read its files, or serves another
+set of ZIM files than the configuration says, and a unit that is not enabled. All of it is done by
+`infoforge.service`, so that the container's monitor lives there. A unit that was stopped stays
+stopped: somebody wanted it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from infoforge.box import unit
-from infoforge.box.checks import unit_file
+from infoforge.box.checks import labels, unit_file
+from infoforge.box.host import enforcing
 from infoforge.box.podman import BoxError, Podman
 from infoforge.box.status import look
 from infoforge.config.settings import Settings
@@ -64,6 +66,10 @@ def needs(settings: Settings, podman: Podman) -> Iterator[Need]:
         yield Need("container", "; ".join(found.faults))
     elif found.container is not None and found.container.health == "unhealthy":
         yield Need("container", "the container is unhealthy")
+    elif enforcing() and (wrong := labels(settings.zims.folder, podman)[1]):
+        # Relabelled under a server that runs (restorecon): the catalog is in its memory, and every
+        # read of a page fails.
+        yield Need("container", f"it may not read: {', '.join(wrong)}")
 
 
 def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -> list[Repair]:

@@ -35,11 +35,16 @@ class Mount:
     kind: str
     options: str
 
-    @property
-    def labels(self) -> bool:
-        """Whether a file here can be given an SELinux label of its own."""
-        fuse = self.kind.startswith("fuse.")
-        return self.kind not in NO_LABELS and not fuse and "context=" not in self.options
+    def labels(self, selinux: bool) -> bool:
+        """Whether a file here can be given an SELinux label of its own.
+
+        Args:
+            selinux: SELinux is on, so that the kernel itself says it of every mount. Elsewhere the
+                kind of file system tells what would be.
+        """
+        if selinux:
+            return "seclabel" in self.options.split(",")
+        return self.kind not in NO_LABELS and not self.kind.startswith("fuse.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,25 @@ def mount_of(folder: Path, mountinfo: str | None = None) -> Mount:
         if inside and len(point) >= len(best.point):
             best = Mount(point, rest[0], f"{fields[5]},{rest[2]}")
     return best
+
+
+def foreign_file(folder: Path) -> str:
+    """The first thing in a folder, or the folder, that belongs to another user; empty when none.
+
+    Only an owner may label a file, and Podman gives up at the first that it may not label.
+    """
+    user = os.getuid()
+    if user == 0:
+        return ""
+    for parent, folders, files in os.walk(folder):
+        for name in ("", *sorted(folders), *sorted(files)):
+            path = Path(parent, name)
+            try:
+                if path.lstat().st_uid != user:
+                    return str(path)
+            except OSError:
+                continue  # a download that has just been renamed
+    return ""
 
 
 def label_of(path: Path) -> str:

@@ -19,7 +19,14 @@ from typing import Any
 from infoforge.box import ports
 from infoforge.box.books import Book, Selection, select
 from infoforge.box.forward import check_port, free_port
-from infoforge.box.host import Host, Mount, inspect_host, mount_of, unprivileged_from
+from infoforge.box.host import (
+    Host,
+    Mount,
+    foreign_file,
+    inspect_host,
+    mount_of,
+    unprivileged_from,
+)
 from infoforge.box.plan import Plan, make_plan
 from infoforge.box.podman import UNIT_VARIABLE, BoxError, Podman, complaint, remedy
 from infoforge.box.probe import Catalog, base_url, catalog
@@ -95,16 +102,9 @@ def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> P
             code="port",
         )
     mount = mount_of(folder)
-    owned = all((folder / b.file).stat().st_uid == os.getuid() for b in selection.books)
-    owned = owned and folder.stat().st_uid == os.getuid()
-    plan = make_plan(
-        box,
-        selection,
-        host,
-        mount,
-        image_id=str(image.get("Id", "")),
-        owned=owned or os.getuid() == 0,
-    )
+    foreign = foreign_file(folder) if host.selinux else ""
+    image_id = str(image.get("Id", ""))
+    plan = make_plan(box, selection, host, mount, image_id=image_id, foreign=foreign)
     return Prepared(selection, host, mount, image, plan)
 
 

@@ -27,6 +27,9 @@ INNER_PORT = 8080
 
 MOUNT = "/data"
 
+UNLABELLED = "label=disable"
+"""The security option that takes SELinux's separation from a container."""
+
 _URL = f"http://127.0.0.1:{INNER_PORT}/catalog/v2/entries?count=1"
 HEALTH_COMMAND = (
     # The official image has busybox wget; images made of distribution packages may have curl, or
@@ -73,7 +76,7 @@ def make_plan(
     mount: Mount,
     *,
     image_id: str,
-    owned: bool,
+    foreign: str = "",
 ) -> Plan:
     """Decide what the container is made of.
 
@@ -83,16 +86,16 @@ def make_plan(
         host: The machine.
         mount: The mount that the ZIM folder is on.
         image_id: ID of the local image, so that a new one under the old tag makes a new container.
-        owned: Whether this user owns the folder and the files (only an owner may label them).
+        foreign: Something in the folder that belongs to another user (`host.foreign_file`).
 
     Raises:
         BoxError: The folder must not be mounted.
     """
     folder = Path(selection.folder).resolve()
     _refuse(folder, mount, host)
-    volume, options, choices = _labels(folder, mount, host, owned)
+    label = label_choice(folder, mount, host, foreign)
+    volume = f"{folder}:{MOUNT}:ro" + (",z" if label.value == "z" else "")
     limits, limit_choices = _limits(box, host)
-    choices += limit_choices
     address = f"[{box.bind}]" if ":" in box.bind else box.bind
     flags = [
         f"--name={box.container}",
@@ -104,7 +107,7 @@ def make_plan(
         "--read-only",
         "--cap-drop=all",
         "--security-opt=no-new-privileges",
-        *options,
+        *((f"--security-opt={UNLABELLED}",) if label.value == UNLABELLED else ()),
         *limits,
         f"--publish={address}:{box.port}:{INNER_PORT}",
         f"--volume={volume}",
@@ -131,7 +134,9 @@ def make_plan(
         f"--label={LABEL}={fingerprint}",
         f"--label={MADE_FROM_LABEL}={json.dumps([b.file for b in selection.books])}",
     )
-    return Plan(("run", *flags, *labels, box.image, *arguments), fingerprint, tuple(choices))
+    return Plan(
+        ("run", *flags, *labels, box.image, *arguments), fingerprint, (label, *limit_choices)
+    )
 
 
 def shell_glob(path: str) -> str:
@@ -157,7 +162,7 @@ def _refuse(folder: Path, mount: Mount, host: Host) -> None:
         )
     if len(folder.parts) == 2 and folder.name in _SYSTEM:
         raise BoxError(f"the ZIM folder is {folder}, a system folder", hint, code="folder_refused")
-    if folder == Path(mount.point) and host.selinux and mount.labels:
+    if folder == Path(mount.point) and host.selinux and mount.labels(host.selinux):
         raise BoxError(
             f"the ZIM folder {folder} is the root of a mounted file system, and mounting it would "
             "label all of that for containers",
@@ -174,24 +179,32 @@ _SYSTEM = frozenset(
 )
 
 
-def _labels(
-    folder: Path, mount: Mount, host: Host, owned: bool
-) -> tuple[str, list[str], list[Choice]]:
-    """The volume, the security options, and whether the files get a label."""
-    volume = f"{folder}:{MOUNT}:ro"
-    disable = "--security-opt=label=disable"
+def label_choice(folder: Path, mount: Mount, host: Host, foreign: str) -> Choice:
+    """Whether the files get a label, the container goes without separation, or neither is needed.
+
+    Args:
+        folder: The ZIM folder, resolved.
+        mount: The mount that it is on.
+        host: The machine.
+        foreign: Something in the folder that belongs to another user, or empty.
+
+    Returns:
+        A choice of ``z``, `UNLABELLED` or ``none``.
+    """
     what = "SELinux label"
-    if not mount.labels:
-        reason = f"{mount.kind or 'the file system'} at {mount.point} keeps no labels"
-        return volume, [disable], [Choice(what, "label=disable", reason)]
-    if host.selinux and not owned:
-        reason = "files in the folder belong to another user, who alone may label them"
-        return volume, [disable], [Choice(what, "label=disable", reason)]
+    if not mount.labels(host.selinux):
+        kind = mount.kind or "the file system"
+        return Choice(what, UNLABELLED, f"{kind} at {mount.point} keeps no labels")
+    if host.selinux:
+        if not foreign:
+            return Choice(what, "z", "the files are labelled container_file_t")
+        reason = f"{foreign} belongs to another user, who alone may label it"
+        return Choice(what, UNLABELLED, reason)
+    off = "Podman is set to use no labels" if host.enforcing else "SELinux is off here"
     if folder == Path(mount.point):
-        reason = "the folder is the root of a mount; SELinux is off here, so no label is needed"
-        return volume, [], [Choice(what, "none", reason)]
-    reason = "the files are labelled container_file_t" if host.selinux else "SELinux is off here"
-    return f"{volume},z", [], [Choice(what, "z", reason)]
+        reason = f"the folder is the root of a mount; {off}, so no label is needed"
+        return Choice(what, "none", reason)
+    return Choice(what, "z", off)
 
 
 def _limits(box: BoxSettings, host: Host) -> tuple[list[str], list[Choice]]:

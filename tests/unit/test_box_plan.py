@@ -26,6 +26,8 @@ HOST = Host(
     uids=65537,
 )
 EXT4 = Mount("/", "ext4", "rw")
+ENFORCING = replace(HOST, selinux=True, enforcing=True)
+LABELLED = Mount("/", "ext4", "rw,relatime,rw,seclabel")
 
 
 def plan(
@@ -36,7 +38,7 @@ def plan(
     host: Host = HOST,
     mount: Mount = EXT4,
     image_id: str = "sha256:aa",
-    owned: bool = True,
+    foreign: str = "",
 ) -> Plan:
     return make_plan(
         box or BoxSettings(),
@@ -44,7 +46,7 @@ def plan(
         host,
         mount,
         image_id=image_id,
-        owned=owned,
+        foreign=foreign,
     )
 
 
@@ -110,7 +112,7 @@ def test_the_same_parts_give_the_same_fingerprint() -> None:
 
 @pytest.mark.parametrize("kind", ["exfat", "vfat", "nfs4", "fuseblk", "ntfs3", "fuse.sshfs"])
 def test_no_label_where_the_file_system_keeps_none(kind: str) -> None:
-    made = plan(mount=Mount("/srv", kind, "rw"), host=replace(HOST, selinux=True))
+    made = plan(mount=Mount("/srv", kind, "rw"), host=ENFORCING)
     assert "--volume=/srv/wikis/zims:/data:ro" in made.argv
     assert "--security-opt=label=disable" in made.argv
     choice = next(c for c in made.choices if c.what == "SELinux label")
@@ -119,9 +121,26 @@ def test_no_label_where_the_file_system_keeps_none(kind: str) -> None:
 
 
 def test_no_label_on_files_of_another_user() -> None:
-    made = plan(owned=False, host=replace(HOST, selinux=True))
+    made = plan(foreign="/srv/wikis/zims/lost.part", host=ENFORCING, mount=LABELLED)
     assert "--security-opt=label=disable" in made.argv
     assert not any(word.endswith(",z") for word in made.argv)
+    assert "/srv/wikis/zims/lost.part belongs to another user" in made.choices[0].reason
+
+
+@pytest.mark.parametrize("kind", ["virtiofs", "9p", "zfs"])
+def test_where_selinux_is_on_the_kernel_says_which_mounts_keep_labels(kind: str) -> None:
+    without = plan(mount=Mount("/srv", kind, "rw,relatime,rw"), host=ENFORCING)
+    assert without.choices[0].value == "label=disable"
+    assert kind in without.choices[0].reason
+    kept = plan(mount=Mount("/srv", kind, "rw,relatime,rw,seclabel"), host=ENFORCING)
+    assert "--volume=/srv/wikis/zims:/data:ro,z" in kept.argv
+    assert "--security-opt=label=disable" not in kept.argv
+
+
+def test_a_podman_that_is_set_to_use_no_labels_is_not_called_a_machine_without_selinux() -> None:
+    made = plan(host=replace(ENFORCING, selinux=False), mount=LABELLED)
+    assert made.choices[0].reason == "Podman is set to use no labels"
+    assert plan().choices[0].reason == "SELinux is off here"
 
 
 def test_no_pids_controller_means_no_limit_and_says_so() -> None:
@@ -167,12 +186,12 @@ def test_the_home_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 def test_the_root_of_a_mount_is_refused_only_where_it_would_be_labelled() -> None:
-    mount = Mount("/srv/wikis/zims", "ext4", "rw")
+    mount = Mount("/srv/wikis/zims", "ext4", "rw,seclabel")
     with pytest.raises(BoxError, match="root of a mounted file system"):
-        plan(mount=mount, host=replace(HOST, selinux=True))
+        plan(mount=mount, host=ENFORCING)
     argv = plan(mount=mount).argv
     assert "--volume=/srv/wikis/zims:/data:ro" in argv
-    assert plan(mount=replace(mount, kind="exfat"), host=replace(HOST, selinux=True))
+    assert plan(mount=Mount(mount.point, "exfat", "rw"), host=ENFORCING)
 
 
 def test_a_colon_in_the_path_is_refused() -> None:
@@ -186,7 +205,7 @@ def test_names_are_fit_for_the_unquoted_start_script() -> None:
 
 
 MOUNTS = """\
-20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,seclabel
 30 20 8:17 / /media/my\\040stick rw - exfat /dev/sdb1 rw,uid=1000
 31 20 0:40 / /mnt/nas rw - nfs4 nas:/zims rw
 32 20 8:18 / /mnt/fixed rw - ext4 /dev/sdc1 rw,context=system_u:object_r:container_file_t:s0
@@ -204,4 +223,9 @@ MOUNTS = """\
 )
 def test_the_mount_is_found(folder: str, kind: str, labels: bool) -> None:
     mount = mount_of(Path(folder), MOUNTS)
-    assert (mount.kind, mount.labels) == (kind, labels)
+    assert (mount.kind, mount.labels(True)) == (kind, labels)
+
+
+def test_without_selinux_the_kind_of_file_system_tells() -> None:
+    assert mount_of(Path("/mnt/nasty"), MOUNTS).labels(False)
+    assert not mount_of(Path("/mnt/nas"), MOUNTS).labels(False)
