@@ -118,6 +118,19 @@ def back(box: lab.Box, what: str, begin: float, limit: float = LIMIT) -> float:
     return seconds
 
 
+def after_heal(box: lab.Box, what: str, begin: float) -> float:
+    """Wait until the timer that heals has brought the box back; the seconds of the repair alone.
+
+    Both are kept as figures: the seconds since ``begin``, and since the repair began.
+    """
+    seconds = back(box, what, begin, LIMIT + HEAL_PERIOD)
+    # The boxes share this host's monotonic clock.
+    show = "systemctl --user show -P ExecMainStartTimestampMonotonic infoforge-heal.service"
+    repair = begin + seconds - int(box.as_user(show)) / 1e6
+    FIGURES.append(f"{box.name}: of these {repair:5.1f} s since the look that healed")
+    return repair
+
+
 def on_all(function: Callable[[lab.Box], float], boxes: tuple[lab.Box, ...]) -> list[float]:
     """Do the same on all boxes at once."""
     with ThreadPoolExecutor(len(boxes)) as pool:
@@ -132,15 +145,16 @@ def boxes() -> tuple[lab.Box, ...]:
     return lab.boxes("default")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def box(boxes: tuple[lab.Box, ...]) -> lab.Box:
-    """One box, for what does not depend on Debian's release."""
-    return boxes[0]
+    """One box, for what does not depend on Debian's release: the first, or INFOFORGE_LAB_BOX."""
+    name = os.environ.get("INFOFORGE_LAB_BOX", boxes[0].name)
+    return next(box for box in boxes if box.name == name)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def restored(box: lab.Box) -> Iterator[None]:
-    """After the test, the playbook gives the box its configuration back."""
+    """After the module's tests, the playbook gives the box its configuration back."""
     yield
     run = play("site.yml", f"--limit={box.name}", "--tags=cli,kiwix")
     assert run.code == 0, run.output[-3000:]

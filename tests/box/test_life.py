@@ -1,4 +1,4 @@
-"""The long life of a box: bad files, updates, being taken down and put up again."""
+"""The long life of a box: bad files and updates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from box import content, lab
 from box.conftest import answers, books, play
 
-Boxes = tuple[lab.Box, ...]
 ZIMS = "/home/infoforge/zims"
 
 
@@ -20,18 +19,6 @@ def put(box: lab.Box, file: Path, where: str, owner: str = "infoforge") -> None:
 
 def files() -> dict[str, Path]:
     return content.make_zims(lab.folder("default") / "zims")
-
-
-def test_a_second_run_changes_nothing(boxes: Boxes) -> None:
-    run = play("site.yml")
-    assert run.code == 0, run.output[-3000:]
-    assert {name: row["changed"] for name, row in run.recap.items()} == {b.name: 0 for b in boxes}
-
-
-def test_check_mode_on_a_finished_box_foresees_nothing(boxes: Boxes) -> None:
-    run = play("site.yml", "--check", "--diff")
-    assert run.code == 0, run.output[-3000:]
-    assert {row["changed"] for row in run.recap.values()} == {0}, run.output[-3000:]
 
 
 def test_a_truncated_file_beside_good_ones(box: lab.Box) -> None:
@@ -80,23 +67,3 @@ def test_update_with_a_good_new_edition_serves_it(box: lab.Box) -> None:
     again = play("update.yml", f"--limit={box.name}")
     assert again.code == 0
     assert again.recap[box.name]["changed"] == 0, again.output[-3000:]
-
-
-def test_uninstall_then_site_again(boxes: Boxes) -> None:
-    # Names, sizes and times of every file, the folder's own marks left out.
-    listing = f"cd {ZIMS} && stat -c '%n %s %Y %i' *.zim"
-    before = {box.name: box.run(listing).stdout for box in boxes}
-    run = play("uninstall.yml")
-    assert run.code == 0, run.output[-3000:]
-    for box in boxes:
-        assert books(box) == []
-        assert box.run("ls /home/infoforge/.local/bin").stdout == ""
-        assert box.run(listing).stdout == before[box.name]
-        assert "config.yaml" in box.run("ls /home/infoforge/.config/infoforge").stdout
-    again = play("uninstall.yml")
-    assert again.code == 0, again.output[-3000:]
-    run = play("site.yml")
-    assert run.code == 0, run.output[-3000:]
-    for box in boxes:
-        assert answers(box)
-        assert box.run(listing).stdout == before[box.name]

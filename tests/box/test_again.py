@@ -1,0 +1,41 @@
+"""Playbooks on boxes that are finished: nothing to do, taken down, and put up again."""
+
+from __future__ import annotations
+
+from box import lab
+from box.conftest import answers, books, play
+from box.test_life import ZIMS
+
+Boxes = tuple[lab.Box, ...]
+
+_UNITS = "/home/infoforge/.config/systemd/user"
+_SKILLS = "/home/infoforge/.agents/skills /home/infoforge/.claude/skills"
+
+
+def test_check_mode_on_a_finished_box_foresees_nothing(boxes: Boxes) -> None:
+    # That a real second run changes nothing was molecule's part (idempotence).
+    run = play("site.yml", "--check", "--diff")
+    assert run.code == 0, run.output[-3000:]
+    assert {row["changed"] for row in run.recap.values()} == {0}, run.output[-3000:]
+
+
+def test_uninstall_then_site_again(boxes: Boxes) -> None:
+    # Names, sizes, times and inodes of the ZIM files.
+    listing = f"cd {ZIMS} && stat -c '%n %s %Y %i' *.zim"
+    before = {box.name: box.run(listing).stdout for box in boxes}
+    run = play("uninstall.yml")
+    assert run.code == 0, run.output[-3000:]
+    for box in boxes:
+        assert books(box) == []
+        assert box.run("ls /home/infoforge/.local/bin").stdout == ""
+        assert "infoforge" not in box.run(f"ls -R {_UNITS} {_SKILLS}").stdout, box.name
+        assert box.run(listing).stdout == before[box.name]
+        assert "config.yaml" in box.run("ls /home/infoforge/.config/infoforge").stdout
+    again = play("uninstall.yml")
+    assert again.code == 0, again.output[-3000:]
+    assert {row["changed"] for row in again.recap.values()} == {0}, again.output[-3000:]
+    run = play("site.yml")
+    assert run.code == 0, run.output[-3000:]
+    for box in boxes:
+        assert answers(box)
+        assert box.run(listing).stdout == before[box.name]
