@@ -108,11 +108,9 @@ def test_too_little_room_for_a_download(box: lab.Box) -> None:
 
 
 def test_a_port_that_another_program_holds(box: lab.Box, restored: None) -> None:
-    # A program of the same user: another user's is not ours to look into, and only the user is named.
-    holder = (
-        "systemd-run --uid=infoforge --unit=holder python3 -m http.server --bind 127.0.0.1 8099"
-    )
-    box.run(holder)
+    # A program of the same user; of another user's, which we may not look into, the user is named.
+    program = "python3 -m http.server --bind 127.0.0.1 8099"
+    box.run(f"systemd-run --uid=infoforge --unit=holder {program}")
     try:
         config = {
             "box": {"image": "localhost/kiwix-serve:3.7.0", "digest": "", "port": 8099},
