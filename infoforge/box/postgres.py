@@ -226,4 +226,5 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
     line = " ".join(quote(word) for word in command)
     text = template.read_text("utf-8").replace("@COMMAND@", line)
     folder = quote(str(settings.vault.folder or "/nonexistent"))
-    return text.replace("@FOLDER@", folder)
+    mark = hashlib.sha256(repr(settings.vault).encode()).hexdigest()[:12]
+    return text.replace("@FOLDER@", folder).replace("@SETTINGS@", mark)

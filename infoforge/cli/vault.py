@@ -72,8 +72,11 @@ def init(ctx: click.Context, pull: bool, archive: Path | None, as_json: bool) ->
     embedder = open_embedder(settings.vault.embedding)
     model = Model(embedder.name, embedder.dimension)
     with Store(connect(settings.vault)) as store:
-        store.lock()
-        made = store.migrate(model)
+        made = 0
+        # An indexer at work holds the lock, and has made the schema.
+        if not store.current():
+            store.lock()
+            made = store.migrate(model)
         store.check_model(model)
     learnings = folder_of(settings.vault)
     new_folder = not learnings.is_dir()

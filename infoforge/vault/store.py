@@ -184,6 +184,10 @@ class Store:
             return 0
         return int(self.setting("schema") or 0)
 
+    def current(self) -> bool:
+        """Whether the schema is that of the last migration."""
+        return self.version() == migrations()[-1][0]
+
     def setting(self, key: str) -> str:
         """A value that the index carries with it; empty when it has none."""
         found = self.rows("SELECT value FROM vault_settings WHERE key = %s", key)
