@@ -333,16 +333,12 @@ def _serves(listed: Catalog, prepared: Prepared) -> bool:
 def ill(settings: Settings, podman: Podman) -> str:
     """Why the container does not serve; empty when it does, or when another run is at work on it.
 
-    A quick look, made every minute: no ZIM is opened, and a changed configuration is no illness.
+    A quick look, made twice a minute: no ZIM is opened, and a changed configuration is no illness.
     """
     box = settings.box
     try:
         with _alone(wait=False):
-            for _ in range(3):
-                listed = catalog(box.bind, box.port)
-                if listed.books:
-                    break
-                time.sleep(1.0)
+            listed = catalog(box.bind, box.port)
             container = read_container(podman, box.container)
             if container is None:
                 return "there is no container"
@@ -350,6 +346,12 @@ def ill(settings: Settings, podman: Podman) -> str:
                 return f"the container is {container.status}"
             if not container.monitored:
                 return "the container's monitor (conmon) is gone"
+            for _ in range(2):
+                if listed.books:
+                    break
+                # Busy, perhaps; with a monitor there is something to wait for.
+                time.sleep(1.0)
+                listed = catalog(box.bind, box.port)
             return "" if listed.books else listed.error or "no book is in the catalog"
     except BlockingIOError:
         return ""

@@ -20,8 +20,8 @@ UNITS = (
     "infoforge-doctor.service",
     "infoforge-doctor.timer",
 )
-"""The unit that starts the box, the pair that looks after it every minute, and the pair that
-examines it and tells of changes."""
+"""The unit that starts the box, the pair that looks after it twice a minute, and the pair
+that examines it and tells of changes."""
 
 _SLACK_SECONDS = 120
 """Seconds beyond the wait for the books: removing an old container, labelling the files."""

@@ -24,7 +24,7 @@ FIGURES: list[str] = []
 LIMIT = 60.0
 """Seconds within which a box must answer again."""
 
-HEAL_PERIOD = 60.0
+HEAL_PERIOD = 30.0
 """Seconds between two looks of the timer that heals."""
 
 
