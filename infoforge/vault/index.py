@@ -27,6 +27,8 @@ Warn = Callable[[Notice], None]
 Progress = Callable[[int, int], None]
 """Told how many of the changed notes are done."""
 
+_MUCH = 0.1
+"""Share of the notes that a run must change for the words to be counted anew."""
 TOGETHER = 256
 """Chunks given to the model at once: enough to sort by length, few enough to lose little."""
 
@@ -179,6 +181,8 @@ class _Run:
         for source in gone:
             self.store.remove(source)
             self.tally["removed"] += 1
+        if len(changed) + len(gone) > len(held) * _MUCH:
+            self.store.analyze()
         return Indexed(**self.tally)
 
     def _folder(self) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -16,8 +15,12 @@ PER_NOTE = 2
 """Most passages of one note among the results, while others are left."""
 _COMMON = 0.2
 """A word that stands in more than this share of all chunks says nothing, if others do."""
+_FEW = 50
+"""Chunks among which no word is called common."""
 _MOST_ROWS = 1000
-"""Chunks that the words of a query may lead to before the commoner words are let go."""
+"""Chunks that words which are known to be common may lead to."""
+_MOST_READ = 2000
+"""Chunks that are ranked in any case."""
 
 _COLUMNS = "id, source, chunk_index, heading_path, content, modified::text"
 
@@ -125,51 +128,91 @@ def by_meaning(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
 def by_words(store: Store, query: Query) -> list[tuple[int, Passage]]:
     """The chunks that hold the question's words, by how rare these are.
 
-    Postgres ranks without looking at how rare a word is; so each word's share is asked for first,
-    and what stands in every other note is let go.
+    A chunk that is ranked has to be read first. So the rare words lead to the chunks; the commoner
+    ones do when there are too few of these, and then two of them together.
     """
     language = store.setting("language") or "english"
-    total = store.rows(
-        # The estimate costs nothing, but there is none before the table was first looked through.
-        "SELECT CASE WHEN reltuples > 0 THEN reltuples::bigint ELSE (SELECT count(*) FROM chunks)"
-        " END FROM pg_class WHERE oid = 'chunks'::regclass"
-    )
-    lexemes = store.rows(
-        # Counted no further than matters: a common word would have every page of the table read.
-        "SELECT word, (SELECT count(*) FROM (SELECT 1 FROM chunks"  # noqa: S608
-        f" WHERE words @@ quote_literal(word)::tsquery LIMIT {_MOST_ROWS + 1}) AS held)"
-        " FROM unnest(tsvector_to_array(to_tsvector(%s::regconfig, %s))) AS word",
-        language,
-        query.text,
-    )
-    most = max(int(total[0][0]), max((int(n) for _, n in lexemes), default=1), 1)
-    held = sorted(((str(w), int(n)) for w, n in lexemes if n), key=lambda item: item[1])
-    chosen: list[tuple[str, float]] = []
-    rows_so_far = 0
-    for word, count in held:
-        too_many = rows_so_far + count > _MOST_ROWS or (count > _COMMON * most and most > 50)
-        if chosen and too_many:
+    total, words = _frequencies(store, language, query.text)
+    telling = [(word, rows) for word, rows in words if rows <= _most_of(total)]
+    telling = telling or words[:2]
+    rare: list[tuple[str, float]] = []
+    for word, rows in telling:
+        if sum(held for _, held in rare) + rows > _MOST_ROWS:
             break
-        chosen.append((word, math.log(1 + (most - count + 0.5) / (count + 0.5))))
-        rows_so_far += count
-    if not chosen:
-        return []
-    where, values = _under(query, "AND")
-    terms = ", ".join(["(%s::tsquery, %s::float8)"] * len(chosen))
-    pairs: list[object] = []
-    for word, weight in chosen:
-        pairs += [_quoted(word), weight]
+        rare.append((word, rows))
+    rest = telling[len(rare) :]
+    found = _ranked(store, query, total, rare, " | ")
+    if rest and len(found) < query.candidates:
+        found |= {
+            k: v for k, v in _ranked(store, query, total, rest[:2], " & ").items() if k not in found
+        }
+    if rest and not found:
+        found = _ranked(store, query, total, rest[:1], " | ")
+    return list(found.items())[: query.candidates]
+
+
+def _most_of(total: float) -> float:
+    """Most chunks that a word may stand in and still say something."""
+    return total if total <= _FEW else _COMMON * total
+
+
+def _frequencies(store: Store, language: str, text: str) -> tuple[float, list[tuple[str, float]]]:
+    """How many chunks there are, and how many hold each word, rarest first: by the statistics.
+
+    The statistics know the common words alone; the others count as nothing here, and exactly when
+    they are ranked.
+    """
     rows = store.rows(
-        f"WITH terms (term, weight) AS (VALUES {terms})"  # noqa: S608
-        f" SELECT {_COLUMNS}, (SELECT sum(weight * ts_rank('{{0.3,0.5,0.8,1}}', words, term, 1))"
-        "   FROM terms) AS score"
-        f" FROM chunks WHERE words @@ %s::tsquery {where} ORDER BY score DESC, id LIMIT %s",
-        *pairs,
-        " | ".join(_quoted(word) for word, _ in chosen),
+        "SELECT word, coalesce(share, 0), total FROM"
+        " unnest(tsvector_to_array(to_tsvector(%s::regconfig, %s))) AS word CROSS JOIN"
+        # There is no estimate before the table was first looked through.
+        " (SELECT CASE WHEN reltuples > 0 THEN reltuples ELSE (SELECT count(*) FROM chunks) END"
+        "   AS total FROM pg_class WHERE oid = 'chunks'::regclass) AS estimate"
+        " LEFT JOIN (SELECT held.* FROM pg_stats,"
+        "   unnest(most_common_elems::text::text[], most_common_elem_freqs) AS held (lexeme, share)"
+        "   WHERE schemaname = current_schema() AND tablename = 'chunks' AND attname = 'words')"
+        "   AS known ON lexeme = word",
+        language,
+        text,
+    )
+    total = float(rows[0][2]) if rows else 0.0
+    return total, sorted(
+        ((str(word), float(share) * total) for word, share, _ in rows), key=lambda item: item[1]
+    )
+
+
+def _ranked(
+    store: Store, query: Query, total: float, words: Sequence[tuple[str, float]], by: str
+) -> dict[int, Passage]:
+    """The best chunks that hold one of the words (``by``: `` | ``) or all (`` & ``), best first."""
+    if not words:
+        return {}
+    where, values = _under(query, "AND")
+    terms = [_quoted(word) for word, _ in words]
+    rows = store.rows(
+        # Joined with nothing, a tsvector is unpacked once, and not again for each word.
+        "WITH hits AS MATERIALIZED (SELECT id, words || '' AS held FROM chunks"  # noqa: S608
+        f" WHERE words @@ %s::tsquery {where} LIMIT %s),"
+        " ranked AS (SELECT id, term, known, ts_rank('{0.3,0.5,0.8,1}', held, term, 1) AS rank"
+        "   FROM hits, unnest(%s::text[]::tsquery[], %s::float8[]) AS terms (term, known)"
+        "   WHERE held @@ term),"
+        " counted AS (SELECT term, greatest(count(*), max(known)) AS rows FROM ranked"
+        "   GROUP BY term),"
+        " weighed AS (SELECT term, ln(1 + (greatest(%s, max(rows) OVER ()) - rows + 0.5)"
+        "   / (rows + 0.5)) AS weight, rows, min(rows) OVER () AS least FROM counted),"
+        " best AS (SELECT id, sum(weight * rank) AS score FROM ranked JOIN weighed USING (term)"
+        "   WHERE rows <= greatest(%s, least) GROUP BY id ORDER BY score DESC, id LIMIT %s)"
+        f" SELECT {_COLUMNS} FROM best JOIN chunks USING (id) ORDER BY score DESC, id",
+        by.join(terms),
         *values,
+        _MOST_READ,
+        terms,
+        [rows for _, rows in words],
+        total,
+        _most_of(total),
         query.candidates,
     )
-    return [(int(row[0]), _passage(row)) for row in rows]
+    return {int(row[0]): _passage(row) for row in rows}
 
 
 def vector_text(vector: Any) -> str:  # noqa: ANN401 - an array

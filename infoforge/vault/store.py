@@ -336,6 +336,10 @@ class Store:
                     ],
                 )
 
+    def analyze(self) -> None:
+        """Let the database count the words anew: a search asks how common they are."""
+        self.rows("ANALYZE chunks")
+
     def remove(self, source: str) -> None:
         """Take a note out, with its chunks."""
         self.rows("DELETE FROM notes WHERE source = %s", source)
