@@ -27,6 +27,8 @@ READ = 5
 READ_MORE = 2
 READ_MOST = 12
 """Articles read while none of them holds `ENOUGH` of the question in one window."""
+READ_AGAIN = 8
+"""As many again after a second round of searches, while none does."""
 ENOUGH = 0.8
 TITLE_PHRASES = 1
 TITLE_HITS = 6
@@ -110,6 +112,9 @@ class _Search:
         self.evidence: dict[tuple[str, str], dict[str, float]] = {}
         self.near: dict[tuple[str, str], float] = {}
         self.absent: dict[str, frozenset[str]] = {}
+        self.searches: dict[str, FullText] = {}
+        self.ranked: list[Ranked] = []
+        self.scored: set[tuple[str, str]] = set()
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
@@ -125,7 +130,10 @@ class _Search:
             )
         seconds["candidates"] = time.perf_counter() - started
         started = time.perf_counter()
-        ranked = self._read_all(pool)
+        self._read_all(pool, READ_MOST)
+        if not self._enough() and (more := self._more()):
+            self._read_all([*pool, *more], READ_MOST + READ_AGAIN)
+        ranked = self.ranked
         seconds["reading"] = time.perf_counter() - started
         started = time.perf_counter()
         order = {name: place for place, name in enumerate(self.corpora)}
@@ -182,6 +190,7 @@ class _Search:
             self.warn(Notice("corpus_failed", str(error)))
         else:
             self.absent[corpus.name] = frozenset(fulltext.absent)
+            self.searches[corpus.name] = fulltext
         self.steps += fulltext.steps
         if counted:
             self._weigh(fulltext.terms)
@@ -279,28 +288,45 @@ class _Search:
         head = [c for c in ranked if c in firsts]
         return head + [c for c in ranked if c not in head]
 
-    def _read_all(self, pool: Sequence[Candidate]) -> list[Ranked]:
+    def _read_all(self, pool: Sequence[Candidate], most: int) -> None:
         """Read the most promising candidates, and more of them while nothing fits well.
 
         Most questions are answered by one of the first five; those that are not are worth the time.
         """
         first = READ + READ_MORE * (len(self.corpora) - 1)
-        ranked: list[Ranked] = []
-        scored: set[tuple[str, str]] = set()
         for candidate in self._by_promise(pool):
-            enough = any(r.scores.window >= ENOUGH for r in ranked)
-            if len(scored) >= (first if enough else max(first, READ_MOST)):
-                break
+            if len(self.scored) >= (first if self._enough() else max(first, most)):
+                return
             article = self._read(candidate)
             if article is not None and article.disambiguation:
                 self._branch(article)
             for key, known in self.articles.items():
-                if key in scored:
+                if key in self.scored:
                     continue
-                scored.add(key)
+                self.scored.add(key)
                 if not known.disambiguation and known.sections:
-                    ranked.append(score(known, self.keywords, self.evidence[key]))
-        return ranked
+                    self.ranked.append(score(known, self.keywords, self.evidence[key]))
+
+    def _enough(self) -> bool:
+        """Whether an article that was read holds most of the question in one window."""
+        return any(r.scores.window >= ENOUGH for r in self.ranked)
+
+    def _more(self) -> list[Candidate]:
+        """Candidates of a second round of searches; none where there was none."""
+        found: list[Candidate] = []
+        for name, fulltext in self.searches.items():
+            before = len(fulltext.steps)
+            try:
+                fulltext.more()
+            except DeadlineExceeded:
+                self._out_of_time(self.corpora[name])
+            except CorpusError as error:
+                self.partial = True
+                self.warn(Notice("corpus_failed", str(error)))
+            if len(fulltext.steps) > before:
+                self.steps += fulltext.steps[before:]
+                found += fulltext.candidates.values()
+        return found
 
     def _read(self, candidate: Candidate) -> Article | None:
         hit = candidate.hit

@@ -27,8 +27,17 @@ HITS_FEW = 20
 """The same in a corpus of up to `FEW_ARTICLES`, where that costs nothing."""
 FEW_ARTICLES = 20_000
 
+LARGE = 2_000
+"""Articles from which pairs of words come before single ones: a single word has too many hits."""
+
+MORE = 4
+"""Searches of a second round, each for `HITS_FEW` hits."""
+
 COUNTED = 8
 """Words whose hits are counted where no list says how common they are."""
+
+PAIRS = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 4), (1, 4))
+"""Pairs of terms by rarity, in the order in which they are searched."""
 
 TOGETHER = 2
 DECAY = 0.2
@@ -95,6 +104,7 @@ class FullText:
         self.counted = counted
         self._asked: set[frozenset[str]] = set()
         few = 0 < corpus.describe().articles <= FEW_ARTICLES
+        self._large = not 0 < corpus.describe().articles < LARGE
         self._hits = HITS_FEW if few else HITS
 
     def run(self) -> None:
@@ -107,18 +117,40 @@ class FullText:
             self._singles()
             return
         self._together()
+        if self._large:
+            self._pairs(self.budget)
         self._singles()
+
+    def more(self) -> None:
+        """A second round, when nothing that the first one found fits the question well.
+
+        In a corpus where single words have few hits the first round has found what there is.
+        """
+        if not self._large:
+            return
+        self._hits = HITS_FEW
+        self.budget = len(self.steps) + MORE
+        self._pairs(self.budget)
+        self._singles()
+
+    def _pairs(self, budget: int) -> None:
+        terms = [term for term in self.terms if term.stem not in self.absent]
+        for first, second in PAIRS:
+            if len(self.steps) >= budget:
+                return
+            if second < len(terms):
+                self._ask([terms[first], terms[second]])
 
     def _together(self) -> None:
         terms = self.terms
         first = min(TOGETHER, len(terms))
         total = self._ask(terms[:first])
         if total > PLENTY and len(terms) > first:
-            if not self._ask(terms[: first + 2]) and len(terms) > first + 1:
+            if self._ask(terms[: first + 2]) == 0 and len(terms) > first + 1:
                 self._ask(terms[: first + 1])
-        elif not total and first > 1:
+        elif total == 0 and first > 1:
             # The rarest word alone says whether it is to blame.
-            if self._ask(terms[:1]) and len(terms) > first:
+            if self._ask(terms[:1]) > 0 and len(terms) > first:
                 self._ask([terms[0], terms[2]])
             elif len(terms) > first:
                 self._ask(terms[1:3])
@@ -146,9 +178,10 @@ class FullText:
             self._ask([term])
 
     def _ask(self, terms: Sequence[Term]) -> int:
+        """Search words together; how many hits there are, -1 when that was asked before."""
         key = frozenset(term.stem for term in terms)
         if key in self._asked:
-            return 0
+            return -1
         self._asked.add(key)
         query = " ".join(term.text for term in terms)
         started = time.perf_counter()

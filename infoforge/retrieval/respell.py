@@ -24,8 +24,9 @@ def respell(
     """Find what the rarest unknown word of a question was meant to be.
 
     A word is taken for misspelt when no list knows it and no corpus holds it. Of the known words
-    one edit away, the first that stands together with the question's next rare word is taken,
-    else the first that is found at all: in a large wiki nearly every word is.
+    one edit away, the first that stands together with the question's next rare word is taken; for
+    what is written as a name, or stands alone, else the first that is found at all. (A common word
+    that no list knows is an inflection or a compound more often than a slip.)
 
     Args:
         asked: The question's keywords.
@@ -50,7 +51,8 @@ def respell(
     language = asked.language if asked.language not in ("zh", "ja") else "en"
     spellings = corrections(wrong.text.lower(), language)[:TRIED]
     anchor = next((t for t in ranked if t.stem not in absent), None)
-    for beside in (anchor, None) if anchor else (None,):
+    ways: list[Term | None] = [anchor, None] if anchor and wrong.name else [anchor]
+    for beside in ways:
         for spelling in spellings:
             if any(_found(spelling, beside, corpus, deadline, steps) for corpus in corpora):
                 return wrong.text, spelling.capitalize() if wrong.name else spelling

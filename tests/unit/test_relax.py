@@ -59,10 +59,38 @@ def test_the_rarest_words_are_searched_together_first() -> None:
 
 
 def test_words_are_let_go_until_there_are_hits() -> None:
-    corpus = Counting({"A": "zygote text", "B": "matsuyama text"})
+    corpus = Counting({"A": "zygote text", "B": "matsuyama text"}, articles=1000)
     found = searched(corpus, QUESTION)
     assert {"A", "B"} <= set(found.candidates)
     assert found.candidates["A"].evidence["zygot"] > 0
+
+
+def test_in_a_large_corpus_two_words_come_before_one() -> None:
+    texts = {f"T{n}": "gardener" for n in range(300)} | {f"P{n}": "paint text" for n in range(300)}
+    right = {"right": "gardener paint harbour", "other": "matsuyama text"}
+    for articles, where in ((1000, set()), (BIG, {"right"})):
+        corpus = Counting(texts | right, articles=articles)
+        found = searched(corpus, "Did the gardener of Matsuyama paint it?")
+        assert {"right"} & set(found.candidates) == where
+
+
+def test_a_second_round_asks_what_was_not_asked() -> None:
+    corpus = Counting({"A": "zygote text", "B": "matsuyama text"})
+    found = searched(corpus, QUESTION)
+    first = list(corpus.queries)
+    found.more()
+    again = corpus.queries[len(first) :]
+    assert 0 < len(again) <= 4
+    assert not {frozenset(q.split()) for q in first} & {frozenset(q.split()) for q in again}
+    assert set(found.candidates) >= {"B"}
+
+
+def test_there_is_no_second_round_where_single_words_have_few_hits() -> None:
+    corpus = Counting({"A": "zygote text"}, articles=1000)
+    found = searched(corpus, QUESTION)
+    before = len(corpus.queries)
+    found.more()
+    assert len(corpus.queries) == before
 
 
 def test_with_plenty_of_hits_words_are_added() -> None:
