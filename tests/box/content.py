@@ -74,10 +74,22 @@ def _pip(*args: str) -> None:
         raise RuntimeError(f"pip {args[0]}: {done.stderr.strip()[-400:]}")
 
 
+def own_wheel(folder: Path) -> Path:
+    """The wheel of this repository, built in ``folder``.
+
+    Every play of the tests installs this one, as long as the boxes stand: building it is the dearest
+    step of a play that has nothing to do, and the work tree may change meanwhile.
+    """
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    _pip("wheel", "--no-deps", f"--wheel-dir={folder}", str(REPO))
+    return next(folder.glob("*.whl"))
+
+
 def wheels(python: str) -> Path:
     """A folder with the wheels that the tool needs on a box with this Python (``3.13``).
 
-    The tool's own wheel is not among them: the role builds it from this repository.
+    The tool's own wheel is not among them.
     """
     needs = (REPO / "pyproject.toml").read_bytes()
     folder = CACHE / f"wheels-{python}-{hashlib.sha256(needs).hexdigest()[:10]}"

@@ -264,6 +264,9 @@ def create(scenario: str) -> Path:
         box.destroy()
         box.create(key)
     hosts = {box.name: variables(box, archive) for box in boxes(scenario)}
+    if any(box.routed for box in boxes(scenario)):  # the others have the bundle's
+        wheel = str(content.own_wheel(folder(scenario)))
+        hosts = {name: values | {"cli_wheel": wheel} for name, values in hosts.items()}
     return write_inventory(scenario, folder(scenario), hosts, key)
 
 
