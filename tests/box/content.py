@@ -77,8 +77,8 @@ def _pip(*args: str) -> None:
 def own_wheel(folder: Path) -> Path:
     """The wheel of this repository, built in ``folder``.
 
-    Every play of the tests installs this one, as long as the boxes stand: building it is the dearest
-    step of a play that has nothing to do, and the work tree may change meanwhile.
+    Every play of the tests installs this one, as long as the boxes stand: building it is the
+    dearest step of a play that has nothing to do, and the work tree may change meanwhile.
     """
     for old in folder.glob("*.whl"):
         old.unlink()
