@@ -63,6 +63,11 @@ def fit() -> None:
         raise Unfit(f"{', '.join(missing)} not installed (apt-get install {' '.join(missing)})")
     if private() and os.geteuid() != 0:
         raise Unfit("a cgroup v1 host needs root: a private cgroup2 mount has to be made")
+    for device in ("/dev/net/tun", "/dev/fuse"):
+        if not Path(device).exists():
+            raise Unfit(f"there is no {device}, which Podman inside a box needs")
+    if private():
+        hold()
 
 
 def _holder_file() -> Path:
