@@ -57,7 +57,9 @@ def needs(settings: Settings, podman: Podman) -> Iterator[Need]:
     enabled = unit.systemctl(podman.env, "is-enabled", unit.UNIT_NAME)[1]
     if enabled == "disabled":
         yield Need("unit", f"{unit.UNIT_NAME} is not enabled")
-    if unit.systemctl(podman.env, "is-active", "--quiet", unit.UNIT_NAME)[0] != 0:
+    # Two timers look; what one has begun is not for the other to begin again.
+    unit.settle(podman.env, settings.box.start_timeout)
+    if not unit.active(podman.env):
         return
     found = look(settings, podman)
     if found.problem is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -86,6 +87,19 @@ def shutting_down(env: Mapping[str, str]) -> bool:
     return systemctl(env, "is-system-running", timeout=5.0)[1] == "stopping"
 
 
+def active(env: Mapping[str, str]) -> bool:
+    """Whether the unit is active, and not at work on the container this moment."""
+    code, said = systemctl(env, "is-active", UNIT_NAME)
+    return code == 0 and said != "reloading"
+
+
+def settle(env: Mapping[str, str], seconds: float) -> None:
+    """Wait while the unit makes the container anew, which another run may have asked for."""
+    end = time.monotonic() + seconds
+    while systemctl(env, "is-active", UNIT_NAME)[1] == "reloading" and time.monotonic() < end:
+        time.sleep(0.5)
+
+
 def heal(env: Mapping[str, str], seconds: float) -> bool:
     """Have the unit make the container anew, in the unit's own cgroup.
 
@@ -94,12 +108,12 @@ def heal(env: Mapping[str, str], seconds: float) -> bool:
         seconds: How long that may take.
 
     Returns:
-        False when the unit is not active: stopped on purpose, or starting already.
+        False when the unit is not active: stopped on purpose, or at work already.
 
     Raises:
         BoxError: The unit could not do it.
     """
-    if systemctl(env, "is-active", "--quiet", UNIT_NAME)[0] != 0:
+    if not active(env):
         return False
     code, said = systemctl(env, "reload", UNIT_NAME, timeout=seconds)
     if code != 0:

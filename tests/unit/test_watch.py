@@ -478,3 +478,21 @@ def test_a_repair_between_two_looks_is_kept_and_told(tmp_path: Path) -> None:
     assert [json.loads(row)["kind"] for row in journal.history_file.read_text().splitlines()] == [
         "healed"
     ]
+
+
+def test_what_another_run_has_begun_is_waited_for_and_not_begun_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    states = ["reloading", "reloading", "active"]
+    asked: list[str] = []
+
+    def systemctl(env: object, verb: str, *args: str, **more: object) -> tuple[int, str]:
+        asked.append(verb)
+        return 0, states.pop(0) if len(states) > 1 else states[0]
+
+    monkeypatch.setattr(unit, "systemctl", systemctl)
+    monkeypatch.setattr(unit.time, "sleep", lambda _: None)
+    assert unit.heal({}, 5) is False  # at work already
+    unit.settle({}, 60)
+    assert unit.heal({}, 5) is True
+    assert asked.count("reload") == 1
