@@ -17,9 +17,11 @@ _COMMON = 0.2
 """A word that stands in more than this share of all chunks says nothing, if others do."""
 _FEW = 50
 """Chunks among which no word is called common."""
-_MOST_ROWS = 1000
+_EXACT = 1500
+"""Chunks below a folder up to which each is looked at."""
+_MOST_ROWS = 400
 """Chunks that words which are known to be common may lead to."""
-_MOST_READ = 2000
+_MOST_READ = 800
 """Chunks that are ranked in any case."""
 
 _COLUMNS = "id, source, chunk_index, heading_path, content, modified::text"
@@ -111,12 +113,22 @@ def search(store: Store, query: Query, *, words: bool = True) -> tuple[Passage, 
 
 def by_meaning(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
     """The nearest chunks with their similarity, nearest first."""
-    store.tune()
+    store.tune(filtered=bool(query.under))
     vector = vector_text(query.vector)
     where, values = _under(query)
+    distance = "(embedding <=> %s::vector)"
+    if where:
+        # In the graph a passage of a small folder is found after all the others that are nearer;
+        # looking at each of the folder's own costs less.
+        few = store.rows(
+            f"SELECT count(*) FROM (SELECT 1 FROM chunks {where} LIMIT %s) AS held",  # noqa: S608
+            *values,
+            _EXACT + 1,
+        )
+        distance += " + 0" if few[0][0] <= _EXACT else ""
     rows = store.rows(
         f"SELECT {_COLUMNS}, 1 - (embedding <=> %s::vector) FROM chunks {where}"  # noqa: S608
-        " ORDER BY embedding <=> %s::vector LIMIT %s",
+        f" ORDER BY {distance} LIMIT %s",
         vector,
         *values,
         vector,
@@ -198,8 +210,9 @@ def _ranked(
         "   WHERE held @@ term),"
         " counted AS (SELECT term, greatest(count(*), max(known)) AS rows FROM ranked"
         "   GROUP BY term),"
-        " weighed AS (SELECT term, ln(1 + (greatest(%s, max(rows) OVER ()) - rows + 0.5)"
-        "   / (rows + 0.5)) AS weight, rows, min(rows) OVER () AS least FROM counted),"
+        " weighed AS MATERIALIZED (SELECT term, rows, min(rows) OVER () AS least,"
+        "   ln(1 + (greatest(%s, max(rows) OVER ()) - rows + 0.5) / (rows + 0.5)) AS weight"
+        "   FROM counted),"
         " best AS (SELECT id, sum(weight * rank) AS score FROM ranked JOIN weighed USING (term)"
         "   WHERE rows <= greatest(%s, least) GROUP BY id ORDER BY score DESC, id LIMIT %s)"
         f" SELECT {_COLUMNS} FROM best JOIN chunks USING (id) ORDER BY score DESC, id",

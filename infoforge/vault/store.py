@@ -23,7 +23,11 @@ CONNECT_SECONDS = 5
 ROLE = "vault"
 """Role and database in the container."""
 
-_EF_SEARCH = 200
+_EF_SEARCH = 300
+"""Passages that the graph's search looks at: of 60,000 the ten nearest were 99.7 % right with it,
+98.5 % with 200."""
+_EF_FILTERED = 1000
+"""The same where a filter lets few of them through (pgvector allows no more)."""
 _DSN_PASSWORD = re.compile(r"//([^:@/]*):[^@/]*@")
 
 
@@ -154,7 +158,7 @@ class Store:
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - psycopg's
         self.connection = connection
-        self._tuned = False
+        self._tuned = 0
 
     def close(self) -> None:
         """Give the connection back; a lock goes with it."""
@@ -356,17 +360,23 @@ class Store:
         )[0]
         return Counts(int(row[0]), int(row[1]), int(row[2]), str(row[3] or ""))
 
-    def tune(self) -> None:
-        """Set how wide the graph is searched, once a connection."""
-        if self._tuned:
-            return
-        self.rows(f"SET hnsw.ef_search = {_EF_SEARCH}")
-        version = self.rows("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-        major = [int(part) for part in str(version[0][0]).split(".")[:2]] if version else [0, 0]
-        if major >= [0, 8]:
-            # Under a filter the graph is searched on until enough rows pass it.
-            self.rows("SET hnsw.iterative_scan = strict_order")
-        self._tuned = True
+    def tune(self, *, filtered: bool = False) -> None:
+        """Set how widely the graph is searched.
+
+        Args:
+            filtered: Only some of what is found counts, so that more has to be.
+        """
+        if not self._tuned:
+            # A plan made once for any question would not know how many notes are below its folder.
+            self.connection.prepare_threshold = None
+            found = self.rows("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+            if found and [int(part) for part in str(found[0][0]).split(".")[:2]] >= [0, 8]:
+                # Under a filter the graph is searched on until enough rows pass it.
+                self.rows("SET hnsw.iterative_scan = strict_order")
+        wide = _EF_FILTERED if filtered else _EF_SEARCH
+        if self._tuned != wide:
+            self.rows(f"SET hnsw.ef_search = {wide}")
+            self._tuned = wide
 
     def timeout(self, seconds: float) -> None:
         """No query of this connection may take longer; 0 for no limit."""

