@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -150,10 +151,14 @@ def digest(file: File, salt: bytes) -> str:
     return hashlib.sha256(salt + data).hexdigest()
 
 
-def commit_dates(folder: Path) -> dict[str, str]:
+def commit_dates(folder: Path, warn: Warn) -> dict[str, str]:
     """When git last saw each note change, as ``YYYY-MM-DD`` by path; empty without git.
 
     Files with changes that are not committed are left out: their own time is the truth.
+
+    Args:
+        folder: The vault.
+        warn: Told when git does not want to look at it.
     """
 
     def git(*args: str) -> str:
@@ -163,10 +168,14 @@ def commit_dates(folder: Path) -> dict[str, str]:
                 capture_output=True,
                 timeout=60,
                 check=False,
-                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+                env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
+        if b"dubious ownership" in done.stderr:
+            # For a person to trust: a repository's configuration may name programs to run.
+            line = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
+            warn(Notice("git_dates", f"{folder} belongs to another user, so git is silent: {line}"))
         return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
     log = git("log", "--format=%x00%cs", "--name-only", "--relative", "--", ".")

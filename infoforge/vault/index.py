@@ -220,7 +220,7 @@ class _Run:
         if note.date:
             return note.date
         if self.dates is None:
-            self.dates = vault_folder.commit_dates(self._folder())
+            self.dates = vault_folder.commit_dates(self._folder(), self.warn)
         day = datetime.fromtimestamp(file.modified / 1e9, UTC).date().isoformat()
         return self.dates.get(file.source, day)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoforge.vault.errors import VaultError
-from infoforge.vault.folder import Rules, files
+from infoforge.vault.folder import Rules, commit_dates, files
 
 PATHS = ["a.md", "b/a.md", "b/c/a.md", "b/draft.md", "templates/x.md", "b/templates/x.md", "x1.md"]
 PATTERNS = ["*.md", "/a.md", "b/", "!b/a.md", "templates/", "**/a.md", "b/**", "b/*.md", "x?.md",
@@ -89,3 +89,19 @@ def test_no_folder(tmp_path):
 
 def test_a_rule_that_cannot_be_read_excludes_nothing():
     assert not Rules(["[z-a]"]).excludes("a.md", folder=False)
+
+
+def test_a_repository_that_git_does_not_trust_is_told_with_the_command(tmp_path, monkeypatch):
+    """As on a box where the notes belong to somebody else than the service user."""
+    (tmp_path / "a.md").write_text("# A\n")
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.invalid"]
+    for line in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "x"]):
+        subprocess.run(["git", "-C", str(tmp_path), *line], check=True)
+    told = []
+    assert set(commit_dates(tmp_path, told.append)) == {"a.md"}
+    assert not told
+    # Git's own switch for its tests: everything belongs to another user.
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert commit_dates(tmp_path, told.append) == {}
+    assert [notice.code for notice in told] == ["git_dates"]
+    assert f"safe.directory {tmp_path}" in told[0].message

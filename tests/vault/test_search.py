@@ -101,6 +101,34 @@ def test_under_a_folder_only(vault, minilm):
         assert [passage.source for passage in search(store, query)] == ["a_b/pump.md"]
 
 
+def test_words_that_all_are_common_still_find_what_holds_them_together(vault, minilm):
+    """More chunks than are ranked hold each word; only one holds both, and it is the last."""
+    for i in range(900):
+        word = "valve" if i % 2 else "cellar"
+        vault.write(f"{i:03}.md", f"# Note {i}\n\nThe {word} has number {i}.\n")
+    vault.write("zz.md", "# Where\n\nThe valve is in the cellar.\n")
+
+    class Cheap:
+        """As the real one, without the wait: only the words are of interest."""
+
+        name, dimension, window = minilm.name, minilm.dimension, minilm.window
+        count = staticmethod(minilm.count)
+
+        def documents(self, texts):
+            import numpy as np
+
+            return np.eye(1, self.dimension, dtype=np.float32).repeat(len(texts), axis=0)
+
+    vault.embedder = Cheap
+    vault.index()
+    with vault.store() as store:
+        found = [passage.source for _, passage in by_words(store, Query("valve cellar"))]
+        assert found == ["zz.md"]
+        # A rare word leads alone.
+        found = [passage.source for _, passage in by_words(store, Query("which valve has 701?"))]
+        assert found[0] == "701.md"
+
+
 @pytest.mark.parametrize("text", ["'", "a'b:*&!|()", "\\", "%_", "🚒", "the of", "x" * 5000])
 def test_any_text_may_be_searched(vault, minilm, text):
     vault.write("pump.md", "# Pump\n\nIt's a 'pump' \\ with 100% power.\n")
