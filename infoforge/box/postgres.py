@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.box import image as images
+from infoforge.box.host import inspect_host
 from infoforge.box.plan import LABEL
 from infoforge.box.podman import BoxError, Podman, complaint, remedy
 from infoforge.box.state import last_lines, read_container
@@ -77,8 +78,16 @@ def _new_password(path: Path) -> bool:
     return True
 
 
-def arguments(vault: VaultSettings, image_id: str) -> tuple[str, ...]:
-    """The line of ``podman`` that makes the container, from ``run`` on."""
+def arguments(
+    vault: VaultSettings, image_id: str, controllers: frozenset[str] = frozenset({"pids"})
+) -> tuple[str, ...]:
+    """The line of ``podman`` that makes the container, from ``run`` on.
+
+    Args:
+        vault: The settings.
+        image_id: ID of the local image, so that a new one under the old tag makes a new container.
+        controllers: The cgroup controllers that this user has.
+    """
     flags = (
         f"--name={vault.container}",
         "--detach",
@@ -92,6 +101,8 @@ def arguments(vault: VaultSettings, image_id: str) -> tuple[str, ...]:
         # The password's file keeps its label and its mode: no relabelling of a folder of secrets.
         "--security-opt=label=disable",
         f"--shm-size={_SHM}",
+        # Without the controller Podman's own limit is an error of the runtime's.
+        *(() if "pids" in controllers else ("--pids-limit=0",)),
         f"--publish=127.0.0.1:{vault.port}:{_INNER_PORT}",
         f"--volume={vault.volume}:/var/lib/postgresql/data",
         f"--volume={vault.password_file.resolve()}:{_SECRET}:ro",
@@ -145,7 +156,7 @@ def start(settings: Settings, podman: Podman) -> Started:
             "run: infoforge vault pull, or without internet: infoforge vault load FILE",
             code="image_missing",
         )
-    argv = arguments(vault, str(found.get("Id", "")))
+    argv = arguments(vault, str(found.get("Id", "")), inspect_host(podman).controllers)
     wanted = next(a for a in argv if a.startswith(f"--label={LABEL}=")).rpartition("=")[2]
     old = read_container(podman, vault.container)
     if old is None:

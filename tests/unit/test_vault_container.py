@@ -20,6 +20,12 @@ def test_the_port_is_on_loopback_and_the_data_in_a_named_volume(tmp_path):
     assert not any("POSTGRES_PASSWORD=" in word for word in line)
 
 
+def test_no_limit_of_processes_where_there_is_no_controller_for_it(tmp_path):
+    vault = VaultSettings(password_file=tmp_path / "password")
+    assert "--pids-limit=0" in arguments(vault, "id", frozenset({"memory"}))
+    assert not any("pids" in word for word in arguments(vault, "id", frozenset({"pids"})))
+
+
 def test_what_it_is_made_from_is_in_its_label(tmp_path):
     vault = VaultSettings(password_file=tmp_path / "password")
     labels = {
