@@ -1,8 +1,8 @@
 """A box with a vault, from a bare machine to taking it down again. In this order.
 
-The box is this file's own: it is booted here, and ended unless ``KEEP`` is set. The notes belong to
-a user of their own, so the service user may read them and no more. The wikis are read by the command
-itself: kiwix-serve has tests enough.
+The box is this file's own: it is booted here, and ended unless ``KEEP`` is set. The notes
+belong to a user of their own, so the service user may read them and no more. The wikis are read by
+the command itself: kiwix-serve has tests enough.
 """
 
 from __future__ import annotations

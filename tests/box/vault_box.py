@@ -166,6 +166,7 @@ def create() -> None:
     zims = content.make_zims(where / "zims")
     values: dict[str, Any] = lab.variables(BOX, images.kiwix_archive())
     values |= {
+        "cli_wheel": str(content.own_wheel(where)),
         "ansible_ssh_common_args": lab.ssh_args(key),
         "cli_config": {
             "box": {"image": images.KIWIX_REFERENCE, "digest": ""},
