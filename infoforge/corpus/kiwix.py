@@ -27,6 +27,8 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 _ISSUED = "{http://purl.org/dc/terms/}issued"
 _REDIRECTS = 8
 _BODY_LIMIT = 32_000_000  # bytes; no page or list of hits is longer
+_FAILURES = 12
+"""Failures of a search that are borne: two hits among twenty that cannot be shown cost eleven."""
 _QUERY_LIMIT = 1500  # bytes of a pattern; kiwix-serve answers 414 to URLs much above 8 KB
 
 
@@ -181,24 +183,44 @@ class KiwixCorpus:
 
     def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
         """Full text; nothing, without a request, once the server said that there is no index."""
-        from xml.etree.ElementTree import ParseError, fromstring
-
         # The index holds no accents; 3.3 would look for those of the query all the same.
         pattern = _cut(fold(query))
         if not self._fulltext or not pattern:
             return Hits((), 0)
+        hits, total = self._page(pattern, 0, limit, deadline, [_FAILURES])
+        return Hits(tuple(hits), total if total is not None else len(hits))
+
+    def _page(
+        self, pattern: str, start: int, size: int, deadline: Deadline, left: list[int]
+    ) -> tuple[list[Hit], int | None]:
+        """Hits from a place on, and how many there are in all; ``left`` failures are borne.
+
+        The server puts excerpts through its template engine, and fails when one holds two opening
+        braces. What it cannot show at once is asked for by halves, so that only that hit is lost.
+
+        Raises:
+            CorpusError: Nothing can be had.
+        """
+        from xml.etree.ElementTree import ParseError, fromstring
+
         parameters = {
             # The legacy selector takes the URL name in every version; books.name takes the
             # metadata's name, which two files may share.
             "content": self._book,
             "pattern": pattern,
             "format": "xml",
-            "pageLength": str(limit),
+            "pageLength": str(size),
         }
+        if start:
+            parameters["start"] = str(start + 1)  # the server counts from one
         answer = self.server.get(f"{self.server.url}/search?{urlencode(parameters)}", deadline)
         if answer.status == 404 and b"ulltext" in answer.body:
             self._fulltext = False
-            return Hits((), 0)
+            return [], 0
+        if answer.status == 500:
+            left[0] -= 1
+            if size > 1 and left[0] > 0:
+                return self._halves(pattern, start, size, deadline, left)
         if answer.status != 200:
             detail = " (a book in several languages)" if b"anguages" in answer.body else ""
             raise CorpusError(f"{self.name}: search answers HTTP {answer.status}{detail}")
@@ -213,7 +235,29 @@ class KiwixCorpus:
                 hits.append(Hit(self.name, path, title))
         total = channel.findtext(".//{http://a9.com/-/spec/opensearch/1.1/}totalResults", "0")
         digits = re.sub(r"\D", "", total)
-        return Hits(tuple(hits), int(digits) if digits else len(hits))
+        return hits, int(digits) if digits else None
+
+    def _halves(
+        self, pattern: str, start: int, size: int, deadline: Deadline, left: list[int]
+    ) -> tuple[list[Hit], int | None]:
+        """A page of results in two; a half that fails is lost, not both."""
+        half = size // 2
+        hits: list[Hit] = []
+        totals: list[int | None] = []
+        failed: CorpusError | None = None
+        for at, length in ((start, half), (start + half, size - half)):
+            if left[0] <= 0:
+                break
+            try:
+                more, total = self._page(pattern, at, length, deadline, left)
+            except CorpusError as error:
+                failed = error
+                continue
+            hits += more
+            totals.append(total)
+        if not totals:
+            raise failed or CorpusError(f"{self.name}: search answers HTTP 500")
+        return hits, totals[0]
 
     def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
         """Titles that hold every word of the phrase, the last one as a prefix."""

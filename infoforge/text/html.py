@@ -33,9 +33,10 @@ _HIDING = ("display", "visibility", "DISPLAY", "VISIBILITY", "Display", "Visibil
 _INLINE = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "label", "mark", "q", "ruby", "rb", "s", "samp", "small", "span",
-    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "center", "img", "link",
-    "meta", "input",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "center",
 ]  # fmt: skip
+_EMPTY = ["wbr", "img", "link", "meta", "input"]
+"""Elements without content that may stand inside a word."""
 _HEADINGS = {"h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Sections whose text is bookkeeping, by the folded heading, in the languages of the large wikis.
 _BOOKKEEPING = {
@@ -103,6 +104,7 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
     links = _links(root, path) if is_disambiguation else ()
     for line_break in root.css("br"):
         line_break.replace_with("\n")
+    root.strip_tags(_EMPTY)
     root.unwrap_tags(_INLINE)
     root.merge_text_nodes()
     sections = _Walker(title).walk(root)

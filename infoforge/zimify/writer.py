@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from infoforge.contract import InfoForgeError
+from infoforge.zimify.braces import part_braces
 from infoforge.zimify.illustration import SIZE, illustration
 from infoforge.zimify.model import Attachment, Page
 from infoforge.zimify.names import clip_bytes, compressible
@@ -127,7 +128,7 @@ class ZimWriter:
 
     def page(self, page: Page) -> None:
         """Add a page; one whose very bytes were added already is told apart by a comment."""
-        body = page.body
+        body = part_braces(page.body)
         if self._known(body):
             body += f"<!-- {page.path.replace('--', '- -')} -->\n".encode("utf-8", "replace")
             self._known(body)

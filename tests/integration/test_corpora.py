@@ -429,6 +429,34 @@ def test_half_answers_and_garbage_are_a_failure_of_that_corpus(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("version", ["3.7", "3.3"])
+def test_an_excerpt_that_the_server_cannot_show_costs_that_hit_alone(
+    version: str, tmp_path: Path
+) -> None:
+    try:
+        command(version)
+    except Unavailable as reason:
+        pytest.skip(f"kiwix-serve {version}: {reason}")
+    path = tmp_path / "charts_en_2026-06.zim"
+    pages = {f"Chart {n}": f"<p>A chart that uses helm, the {n}th.</p>" for n in range(12)}
+    build_zim(path, pages | {"Values": "<p>A chart of helm says {{ .Values </p>"}, name="charts_en")
+    with Kiwix(version, [path]) as served:
+        corpus = corpora_of(served)[0]
+        hits = corpus.search("helm chart", 20, FOREVER)
+    assert sorted(hit.title for hit in hits.hits) == sorted(pages)
+    assert hits.total == 13
+
+
+def test_a_search_that_always_fails_is_given_up_soon(
+    fault_server: Callable[..., FaultServer],
+) -> None:
+    corpus = kiwix_like(fault_server, search="500")
+    before = corpus.server.requests
+    with pytest.raises(CorpusError, match="HTTP 500"):
+        corpus.search("kizu", 20, FOREVER)
+    assert corpus.server.requests - before <= 12
+
+
 @pytest.mark.parametrize("body", [b"{}", b"[1]", b'[{"kind":"path"}]', b"null", b'"x"'])
 def test_suggestions_of_another_shape_are_a_failure(
     fault_server: Callable[..., FaultServer], body: bytes

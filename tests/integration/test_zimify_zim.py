@@ -236,6 +236,18 @@ def test_kiwix_serve_shows_it_in_its_catalog_and_searches_it(vault, version, req
             assert "<html" in get(server.url + urllib.parse.quote(hits[0], safe="/%"))
 
 
+@pytest.mark.parametrize("version", ["kiwix37", "kiwix33"])
+def test_templates_in_a_note_do_not_break_the_search(tmp_path, version, request):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "helm.md").write_text("# Helm\n\nOur chart says `{{ .Values` at its top.\n")
+    (notes / "go.html").write_text("<h1>Go</h1><p>Our chart says <b>{</b>{if</p>")
+    make(notes, tmp_path / "notes.zim", language="eng")
+    server = request.getfixturevalue(version)(tmp_path / "notes.zim")
+    found = get(f"{server.url}/search?pattern=chart&content=notes&format=xml")
+    assert len(re.findall("<item>", found)) == 2
+
+
 def get(url):
     with urllib.request.urlopen(url, timeout=20) as answer:
         return answer.read().decode()

@@ -271,3 +271,8 @@ def test_links_of_an_article_are_not_kept() -> None:
 )
 def test_a_link_is_resolved_inside_the_zim(path: str, href: str, expected: str) -> None:
     assert resolve(path, href) == expected
+
+
+def test_elements_without_content_do_not_part_a_word() -> None:
+    page = "<p>set<wbr>Time<img src=x>out {<input type=hidden>{ x</p>"
+    assert parse(page).sections[0].text == "setTimeout {{ x"
