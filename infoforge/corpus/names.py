@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-_DATED = re.compile(r"^(?P<name>.+)_(?P<date>\d{4}-\d{2})(?P<part>[a-z]{0,2})$")
+from infoforge.text.editions import DATED
 
 
 def url_name(file_name: str) -> str:
@@ -18,14 +17,14 @@ def url_name(file_name: str) -> str:
 def stable_name(file_name: str) -> str:
     """The name without its date: what the configuration and citations call the ZIM."""
     stem = url_name(file_name)
-    match = _DATED.match(stem)
+    match = DATED.fullmatch(stem)
     return match["name"] if match else stem
 
 
 def date_of(file_name: str) -> str:
     """``YYYY-MM`` of a dated file name, else empty."""
-    match = _DATED.match(file_name.removesuffix(".zim"))
-    return match["date"] if match else ""
+    match = DATED.fullmatch(file_name.removesuffix(".zim"))
+    return match["date"][:7] if match else ""
 
 
 def flavour_of(file_name: str) -> str:

@@ -5,21 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from infoforge.text.languages import alpha2
 from infoforge.text.words import DATA, has_list, listed_zipf, stop_words, tokens
 
-_TO_639_1 = {
-    "ara": "ar", "bul": "bg", "ben": "bn", "cat": "ca", "ces": "cs", "cze": "cs", "dan": "da",
-    "deu": "de", "ger": "de", "ell": "el", "gre": "el", "eng": "en", "spa": "es", "eus": "eu",
-    "baq": "eu", "fas": "fa", "per": "fa", "fin": "fi", "fra": "fr", "fre": "fr", "gle": "ga",
-    "heb": "he", "hin": "hi", "hun": "hu", "hye": "hy", "arm": "hy", "ind": "id", "isl": "is",
-    "ice": "is", "ita": "it", "jpn": "ja", "kor": "ko", "lit": "lt", "lav": "lv", "mkd": "mk",
-    "mac": "mk", "msa": "ms", "may": "ms", "nep": "ne", "nld": "nl", "dut": "nl", "nor": "no",
-    "nob": "no", "nno": "no", "nb": "no", "nn": "no", "pol": "pl", "por": "pt", "ron": "ro",
-    "rum": "ro", "rus": "ru", "slk": "sk", "slo": "sk", "slv": "sl", "srp": "sr", "hbs": "sr",
-    "sh": "sr", "swe": "sv", "tam": "ta", "tha": "th", "tur": "tr", "ukr": "uk", "urd": "ur",
-    "vie": "vi", "yid": "yi", "zho": "zh", "chi": "zh", "cmn": "zh", "swa": "sw", "epo": "eo",
-    "mul": "", "und": "", "zxx": "",
-}  # fmt: skip
+_READ_AS = {"nb": "no", "nn": "no", "sh": "sr", "mul": "", "und": "", "zxx": ""}
+"""Codes whose words are in the list of another, and codes of no language."""
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),
@@ -46,8 +36,8 @@ def code(language: str) -> str:
     Returns:
         The two-letter code; a three-letter code without one as it is; empty for "several".
     """
-    tag = re.split("[-_]", language.strip().lower(), maxsplit=1)[0]
-    return _TO_639_1.get(tag, tag)
+    short = alpha2(language)
+    return _READ_AS.get(short, short)
 
 
 def codes(languages: str) -> tuple[str, ...]:

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from infoforge.contract import UsageError
+from infoforge.text.editions import DATED, EDITION
 
 NEWEST = "newest"
 """The period that asks for the newest edition and lets go of a pin."""
 
-# Kiwix's own rule is YYYY-MM and up to two letters for a second dump in the month; a day is met in
-# files of other makers.
-_EDITION = re.compile(r"(.+)_(\d{4}-\d{2}(?:-\d{2})?[a-z]{0,2})", re.IGNORECASE)
-_PERIOD = re.compile(r"\d{4}-\d{2}(?:-\d{2})?[a-z]{0,2}")
 # A file name that reaches us over the network becomes a path, a URL and a word in a shell.
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~@-]{0,240}\.zim")
 
@@ -22,14 +19,14 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~@-]{0,240}\.zim")
 def stable_name(file: str) -> str:
     """The name that all editions share: the file name without ``_YYYY-MM`` and ``.zim``."""
     stem = file.removesuffix(".zim")
-    match = _EDITION.fullmatch(stem)
-    return match[1] if match else stem
+    match = DATED.fullmatch(stem)
+    return match["name"] if match else stem
 
 
 def edition(file: str) -> str:
     """The edition in a file name (``2026-06``, ``2026-06a``); empty when it has none."""
-    match = _EDITION.fullmatch(file.removesuffix(".zim"))
-    return match[2] if match else ""
+    match = DATED.fullmatch(file.removesuffix(".zim"))
+    return match["date"] + match["part"] if match else ""
 
 
 def file_name(url: str) -> str:
@@ -88,7 +85,7 @@ def parse_wanted(text: str) -> Wanted:
     name = name.removesuffix(".zim")
     if not name or "/" in name or ("@" in text and not period) or (":" in rest and not flavour):
         raise UsageError(f"'{text}' names no ZIM", hint)
-    if period and period != NEWEST and not _PERIOD.fullmatch(period):
+    if period and period != NEWEST and not EDITION.fullmatch(period):
         raise UsageError(f"'{period}' in '{text}' is no edition", "write @2026-06 or @newest")
     if not period and edition(name):
         # A whole file name was given: that is a name and its edition.
