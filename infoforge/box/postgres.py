@@ -20,6 +20,7 @@ from infoforge.box.host import inspect_host
 from infoforge.box.plan import LABEL
 from infoforge.box.podman import BoxError, Podman, complaint, remedy
 from infoforge.box.state import last_lines, read_container
+from infoforge.box.unit import systemctl
 from infoforge.config.settings import Settings, VaultSettings
 from infoforge.contract import InfoForgeError
 from infoforge.vault.store import ROLE, Store, connect
@@ -189,6 +190,31 @@ def stop(settings: Settings, podman: Podman) -> bool:
             f"the container {name} cannot be removed: {complaint(gone)}", remedy(gone.err)
         )
     return reply.code == 0 and name in reply.out
+
+
+def heal(podman: Podman) -> bool:
+    """Have the unit make the container anew if it must be, in the unit's own cgroup.
+
+    A container that ends is started again by Podman, and may find its port still held by its own
+    forwarder; then it stays down.
+
+    Returns:
+        False when the unit is not active: stopped on purpose, or starting already.
+
+    Raises:
+        BoxError: The unit could not do it.
+    """
+    unit = UNITS[0]
+    if systemctl(podman.env, "is-active", "--quiet", unit)[0] != 0:
+        return False
+    code, said = systemctl(podman.env, "reload", unit, timeout=_PATIENCE + 150)
+    if code != 0:
+        raise BoxError(
+            f"{unit} could not make the container anew: {said}",
+            f"see: journalctl --user -u {unit}",
+            code="not_healed",
+        )
+    return True
 
 
 def _await(settings: Settings, podman: Podman) -> None:

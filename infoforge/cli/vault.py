@@ -12,7 +12,7 @@ import click
 from infoforge.cli.console import Console, json_option, printable, table
 from infoforge.cli.vault_container import load, pull, start, stop
 from infoforge.cli.vault_learn import learn, review, vault_settings
-from infoforge.contract import UsageError
+from infoforge.contract import Notice, UsageError
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
@@ -141,12 +141,21 @@ def index(ctx: click.Context, watch: bool, rebuild: bool, as_json: bool) -> int:
 def _watch(console: Console, settings: Settings, bar: _Bar) -> None:
     import signal
     import threading
+    from contextlib import suppress
 
+    from infoforge.contract import InfoForgeError
     from infoforge.vault.watch import watch
 
     stop = threading.Event()
+
+    def end(*_: object) -> None:
+        stop.set()
+        # A run may have an hour before it, and can be left at any point; a box that shuts down
+        # does not wait for it.
+        raise KeyboardInterrupt
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, end)
 
     def done(run: Indexed) -> None:
         bar.clear()
@@ -154,7 +163,20 @@ def _watch(console: Console, settings: Settings, bar: _Bar) -> None:
             bar.told = True
             console.note(_run_text(run))
 
-    watch(settings.vault, warn=bar.warn, done=done, stop=stop, progress=bar.show)
+    def away() -> None:
+        if settings.vault.url:
+            return
+        from infoforge.box.podman import Podman
+        from infoforge.box.postgres import heal
+
+        try:
+            if heal(Podman()):
+                console.note("the database's container was made anew")
+        except InfoForgeError as error:
+            bar.warn(Notice("vault_waiting", error.message))
+
+    with suppress(KeyboardInterrupt):
+        watch(settings.vault, warn=bar.warn, done=done, stop=stop, progress=bar.show, away=away)
 
 
 def _run_text(done: Indexed) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ LONGEST_MS = 5_000
 """A burst that does not end is looked at after this."""
 SWEEP_SECONDS = 300
 """How often the whole folder is compared unasked: a network folder tells of no changes."""
+LOOK_SECONDS = 30
+"""How often the database is asked whether it is there, while nothing changes."""
 _FIRST_PAUSE = 2.0
 _LONGEST_PAUSE = 60.0
 
@@ -34,7 +37,9 @@ def watch(
     done: Callable[[Indexed], None],
     stop: threading.Event,
     progress: Progress | None = None,
+    away: Callable[[], None] | None = None,
     sweep: float = SWEEP_SECONDS,
+    look: float = LOOK_SECONDS,
 ) -> None:
     """Keep the index equal to the folder until told to stop.
 
@@ -44,7 +49,9 @@ def watch(
         done: Told what each run did, the first one included.
         stop: Ends it.
         progress: Told how far a run is.
+        away: Called when the database does not answer; it may bring it back.
         sweep: Seconds after which the folder is compared though nothing was told.
+        look: Seconds after which the database is asked whether it is there.
 
     Raises:
         InfoForgeError: The first run fails for a reason that waiting does not mend.
@@ -79,7 +86,7 @@ def watch(
         debounce=LONGEST_MS,
         step=QUIET_MS,
         stop_event=stop,
-        rust_timeout=int(sweep * 1000),
+        rust_timeout=int(min(sweep, look) * 1000),
         yield_on_timeout=True,
         raise_interrupt=False,
         ignore_permission_denied=True,
@@ -94,13 +101,28 @@ def watch(
             if first and not _passes(error):
                 raise
             once(Notice("vault_waiting", f"{error.message}; trying again"))
+            if away is not None and error.code == "vault_down":
+                away()
             stop.wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
             continue
         first = False
         told -= {message for message in told if message.endswith("trying again")}
-        if next(stream, None) is None:
-            return
+        due = time.monotonic() + sweep
+        while True:
+            changed = next(stream, None)
+            if changed is None:
+                return
+            if changed or time.monotonic() >= due or not _answers(settings):
+                break
+
+
+def _answers(settings: VaultSettings) -> bool:
+    try:
+        connect(settings).close()
+    except InfoForgeError:
+        return False
+    return True
 
 
 def _passes(error: InfoForgeError) -> bool:

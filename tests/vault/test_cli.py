@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,32 @@ def test_an_interrupted_watch_ends_well(cli, vault):
     _, rest = watcher.communicate(timeout=60)
     assert watcher.returncode == 0, rest
     assert set(vault.sources()) == set(NOTES)
+
+
+def test_a_watch_is_ended_in_the_middle_of_a_run(cli, vault):
+    """A box that shuts down does not wait until all is indexed."""
+    for i in range(1000):
+        words = " ".join(f"w{i}n{j}" for j in range(20))
+        vault.write(f"big/{i:04}.md", f"# Note {i}\n\n{words}\n")
+    watcher = subprocess.Popen(
+        [SCRIPT, "vault", "index", "--watch"],
+        env=cli.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 240
+    while not _indexed(vault):
+        assert watcher.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    watcher.terminate()
+    _, said = watcher.communicate(timeout=60)
+    assert watcher.returncode == 0, said
+    assert "Traceback" not in said
+    assert 0 < len(vault.sources()) < 1000 + len(NOTES)
+
+
+def _indexed(vault) -> int:
+    with vault.store() as store:
+        return len(store.notes()) if store.version() else 0
