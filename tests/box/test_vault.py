@@ -265,6 +265,7 @@ def test_what_is_wrong_is_said_with_the_remedy(extra: dict[str, str], said: str)
     run = play("site.yml", "--tags=vault", extra=extra)
     assert run.code != 0
     assert any(said in line for line in run.complaints), run.complaints
+    assert BOX.run("ls /srv").stdout.split() == ["notes"]
 
 
 def test_taking_it_down_keeps_the_notes_and_the_index() -> None:
@@ -276,5 +277,7 @@ def test_taking_it_down_keeps_the_notes_and_the_index() -> None:
     assert BOX.run("pgrep -x postgres || true").stdout == ""
     names = BOX.run("ls /home/infoforge/.config/systemd/user").stdout.split()
     assert not set(UNITS) & set(names)
-    script = "podman volume ls -q; podman ps -aq; podman images -q"
+    # The user's systemd has ended, and its folder with it.
+    script = "export XDG_RUNTIME_DIR=$(mktemp -d); "
+    script += "podman volume ls -q; podman ps -aq; podman images -q"
     assert BOX.as_user(script).split() == ["infoforge-vault"]
