@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from infoforge.box.podman import BoxError
-from infoforge.box.postgres import UNITS, arguments, ensure_password, unit_text
+from infoforge.box.podman import BoxError, Podman
+from infoforge.box.postgres import UNITS, arguments, ensure_password, heal, unit_text
 from infoforge.config.settings import Settings, VaultSettings
 
 
@@ -60,3 +60,32 @@ def test_units(tmp_path):
     assert "vault index --watch" in texts["infoforge-vault.service"]
     assert f'ReadOnlyPaths="{tmp_path}/my vault"' in texts["infoforge-vault.service"]
     assert not any("@" in line for text in texts.values() for line in text.splitlines())
+
+
+def test_the_units_mark_follows_the_settings(tmp_path):
+    """The role starts an indexer anew when its unit's text changed."""
+    vault = VaultSettings(folder=tmp_path)
+    texts = {
+        unit_text(UNITS[1], Settings(vault=one), ("/opt/infoforge",))
+        for one in (vault, replace(vault, exclude=("drafts/",)), replace(vault, language="german"))
+    }
+    assert len(texts) == 3
+
+
+@pytest.mark.parametrize(("active", "reload", "made"), [(3, 0, False), (0, 0, True), (0, 1, None)])
+def test_the_unit_brings_the_database_back_unless_it_was_stopped(tmp_path, active, reload, made):
+    told = tmp_path / "told"
+    systemctl = tmp_path / "systemctl"
+    systemctl.write_text(
+        f'#!/bin/sh\necho "$@" >> {told}\n'
+        f"case $2 in is-active) exit {active};; reload) exit {reload};; esac\n"
+    )
+    systemctl.chmod(0o755)
+    podman = Podman(env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    if made is None:
+        with pytest.raises(BoxError, match="could not make the container anew") as caught:
+            heal(podman)
+        assert caught.value.code == "not_healed"
+    else:
+        assert heal(podman) is made
+    assert ("reload infoforge-postgres.service" in told.read_text()) is (active == 0)
