@@ -23,7 +23,6 @@ PERIOD = 60.0
 """Seconds between two looks: the shortest that can be configured."""
 PATIENCE = PERIOD + 75
 """Until a change must be told: the period, the timer's slack, and the look itself."""
-REBOOTS = 10
 UNITS = ("infoforge-doctor.service", "infoforge-doctor.timer")
 
 TELL = f"""#!/bin/sh
@@ -236,8 +235,3 @@ def test_a_model_server_that_goes_away_is_told_and_its_return(watched: Watched) 
     watched.after("the model server came back", time.monotonic(), "over: endpoint:model")
     assert watched.kinds() == ["good"], watched.told
     box.as_user("systemctl --user stop model")
-
-
-def test_it_answers_after_each_of_ten_reboots(box: lab.Box) -> None:
-    taken = [back(box, f"reboot {number + 1}", box.reboot()) for number in range(REBOOTS)]
-    assert len(taken) == REBOOTS
