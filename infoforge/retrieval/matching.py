@@ -154,6 +154,8 @@ def _pattern(text: str, term: Term, index: int, found: list[Occurrence]) -> None
         digits = re.split("[.,]", term.folded)
         body = "[., \u00a0\u202f']?".join(digits)
         pattern = rf"(?<![\d.,]){body}(?![\d]|[.,]\d)" if len(digits) > 1 else _plain(digits[0])
+    elif "&" in term.folded:
+        pattern = r"(?<!\w)" + r" ?& ?".join(map(re.escape, term.folded.split("&"))) + r"(?!\w)"
     else:
         letters = [re.escape(c) for c in term.folded if c.isalnum()]
         pattern = r"(?<!\w)" + r"\.?".join(letters) + r"(?!\w)"

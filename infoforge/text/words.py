@@ -45,7 +45,9 @@ _CJK = (
 _TOKEN = re.compile(
     rf"(?P<cjk>[{_CJK}]+)"
     r"|(?P<number>\d+(?:[.,]\d+)*)(?![^\W_])"
-    rf"|(?P<acronym>(?:(?![{_CJK}])[^\W\d_]\.){{2,}}(?:(?![{_CJK}])[^\W\d_](?!{_INNER}))?)"
+    rf"|(?P<acronym>(?:(?![{_CJK}])[^\W\d_]\.){{2,}}(?:(?![{_CJK}])[^\W\d_](?!{_INNER}))?"
+    # "V&A", "AT&T": the index keeps these as one word, too.
+    rf"|(?<!{_INNER})[^\W\d_]{{1,3}}(?:&[^\W\d_]{{1,3}})+(?!{_INNER})(?:['’ʼ]s(?!{_INNER}))?)"
     rf"|(?P<word>(?:(?![{_CJK}])[\w{_MARKS}])+(?:['’ʼ](?:(?![{_CJK}])[\w{_MARKS}])+)*)"
 )
 
@@ -206,7 +208,7 @@ def tokens(text: str, language: str = "") -> Iterator[tuple[str, int, str]]:
             offset = found.find(stripped)
             yield stripped, match.start() + max(offset, 0), "word"
             continue
-        yield found, match.start(), kind
+        yield _POSSESSIVE.sub("", found), match.start(), kind
 
 
 _FOREIGN = frozenset(

@@ -164,3 +164,10 @@ def test_no_question_and_no_text_raise(question: str, text: str, language: str) 
         assert 0 <= o.start < o.end <= len(folded)
         assert 0 < o.share <= 1
         assert 0 <= o.term < len(asked.terms)
+
+
+def test_a_name_with_an_ampersand_is_found_as_it_is_written() -> None:
+    asked = keywords("Who was the first director of the V&A?", "en")
+    where = [t.text for t in asked.terms].index("V&A")
+    found = Matcher(asked, "en").find(fold("The V&A, or V & A; not va, nor an AV&AB."))
+    assert [o.start for o in found if o.term == where] == [4, 12]

@@ -283,3 +283,16 @@ def test_a_bloom_filter_holds_what_it_was_made_of(tmp_path: Path) -> None:
     assert all(bloom.holds(stored, word) for word in words)
     wrong = sum(bloom.holds(table, f"other{n}") for n in range(2000))
     assert wrong < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Who led the V&A's shop?", ["Who", "led", "the", "V&A", "shop"]),
+        ("AT&T and R&D", ["AT&T", "and", "R&D"]),
+        ("salt&pepper, A & B", ["salt", "pepper", "A", "B"]),
+        ("a&amp", ["a&amp"]),
+    ],
+)
+def test_short_names_with_an_ampersand_are_one_word(text: str, found: list[str]) -> None:
+    assert [word for word, _, _ in tokens(text, "en")] == found
