@@ -232,7 +232,7 @@ def pages(zim: Path, most: int = 100) -> list[tuple[str, str]]:
             continue  # the list of a folder, which is kept out of the index
         article = ZimCorpus(zim).read(entry.path, Deadline(None))
         text = max((s.text for s in article.sections), key=len, default="") if article else ""
-        words = re.findall(r"(?<!\w)[^\W\d_]{5,}(?!\w)", text)
+        words = re.findall(r"(?<![\w'’])[^\W\d_]{5,}(?![\w'’])", text)
         if len(words) >= 30:
             found.append((" ".join(words[len(words) // 2 :][:6]), entry.path))
     return random.Random(7).sample(found, min(most, len(found)))
