@@ -213,7 +213,9 @@ def stage_label(machine: Machine) -> None:
     rows = json.loads(doctor.stdout)["data"]["checks"]
     ill = {row["name"] for row in rows if row["status"] == "FAIL"}
     wanted = {"box:container", "box:label"}
-    check("without z: doctor fails, naming container and label", wanted <= ill, ", ".join(sorted(ill)))
+    check(
+        "without z: doctor fails, naming container and label", wanted <= ill, ", ".join(sorted(ill))
+    )
     found = denials(machine)
     check("without z: the denial is in the log", bool(found), " ".join(found[:1]))
     machine.as_user(f"systemctl --user start {timers} infoforge.service")
