@@ -76,7 +76,7 @@ def test_both_describe_the_same(pair: tuple[Corpus, Corpus]) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["kokoro", "novel soseki", "museum", "роман", "plorkwidget", "Sōseki", "", " ", "%&+#"],
+    ["kokoro", "novel soseki", "museum", "V&A", "роман", "plorkwidget", "Sōseki", "", " ", "%&+#"],
 )
 def test_both_find_the_same_texts(pair: tuple[Corpus, Corpus], query: str) -> None:
     zim, kiwix = (corpus.search(query, 10, FOREVER) for corpus in pair)
