@@ -115,6 +115,7 @@ class _Search:
         self.searches: dict[str, FullText] = {}
         self.ranked: list[Ranked] = []
         self.scored: set[tuple[str, str]] = set()
+        self.again = False
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
@@ -131,10 +132,11 @@ class _Search:
         seconds["candidates"] = time.perf_counter() - started
         started = time.perf_counter()
         self._read_all(pool, READ_MOST)
-        if not self._enough() and (more := self._more()):
-            self._read_all([*pool, *more], READ_MOST + READ_AGAIN)
-        ranked = self.ranked
         seconds["reading"] = time.perf_counter() - started
+        # A second round takes about as long as the first; what is there is not put at risk for it.
+        if not self._enough() and self.deadline.left() > sum(seconds.values()):
+            self._again(pool, seconds)
+        ranked = self.ranked
         started = time.perf_counter()
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
@@ -257,6 +259,8 @@ class _Search:
         return found
 
     def _out_of_time(self, corpus: Corpus) -> None:
+        if self.again:
+            return
         if not self.partial or corpus.name not in self.failed:
             self.warn(
                 Notice("deadline", f"{corpus.name}: time ran out; answering from what was found")
@@ -311,15 +315,26 @@ class _Search:
         """Whether an article that was read holds most of the question in one window."""
         return any(r.scores.window >= ENOUGH for r in self.ranked)
 
+    def _again(self, pool: Sequence[Candidate], seconds: dict[str, float]) -> None:
+        """A second round, in the time that is left; that it ran out then is no loss to tell of."""
+        self.again = True
+        started = time.perf_counter()
+        more = self._more()
+        seconds["candidates"] += time.perf_counter() - started
+        started = time.perf_counter()
+        if more:
+            self._read_all([*pool, *more], READ_MOST + READ_AGAIN)
+        seconds["reading"] += time.perf_counter() - started
+
     def _more(self) -> list[Candidate]:
         """Candidates of a second round of searches; none where there was none."""
         found: list[Candidate] = []
-        for name, fulltext in self.searches.items():
+        for fulltext in self.searches.values():
             before = len(fulltext.steps)
             try:
                 fulltext.more()
             except DeadlineExceeded:
-                self._out_of_time(self.corpora[name])
+                pass
             except CorpusError as error:
                 self.partial = True
                 self.warn(Notice("corpus_failed", str(error)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from infoforge.contract import Notice
 from infoforge.corpus.base import Deadline, DeadlineExceeded
-from infoforge.records import Article, CorpusInfo, Hit, Hits
+from infoforge.records import Article, CorpusInfo, Hit, Hits, Section
+from infoforge.retrieval.find import find
 from infoforge.retrieval.keywords import keywords
 from infoforge.retrieval.relax import FullText
 
@@ -174,3 +176,33 @@ def test_where_nothing_is_known_of_words_their_hits_are_counted() -> None:
     assert weights["zomotaka"] > weights["pabitula"]
     assert fulltext.terms[0].text == "zomotaka"
     assert "right" in fulltext.candidates
+
+
+class Readable(Counting):
+    """The same engine, whose texts can be read."""
+
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        text = " ".join(sorted(self.texts[path]))
+        section = Section("", text)
+        return Article("wiki", path, path, f"zim://x/{path}", "2026-06", "en", (section,))
+
+
+def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:
+    texts = {"A": "matsuyama gardener paint", "B": "zygote text"}
+    told: list[Notice] = []
+    patient = Readable(texts)
+    find(QUESTION, [patient], deadline=Deadline(None), warn=told.append, language="en")
+    first = Readable(texts, patience=4)
+    found = find(QUESTION, [first], deadline=Deadline(None), warn=told.append, language="en")
+    assert len(patient.queries) > len(first.queries) == 4
+    assert [ranked.article.title for ranked in found.ranked][:1] == ["A"]
+    assert not found.partial
+    assert told == []
+
+
+def test_time_that_runs_out_in_the_first_round_is_told() -> None:
+    told: list[Notice] = []
+    corpus = Readable({"A": "matsuyama gardener paint"}, patience=2)
+    found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert found.partial
+    assert [notice.code for notice in told] == ["deadline"]
