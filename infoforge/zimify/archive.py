@@ -30,7 +30,10 @@ def open_archive(real: str, size: int) -> zipfile.ZipFile:
     """
     try:
         archive = zipfile.ZipFile(real)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+    except OSError:
+        raise  # of the disk, not of the archive: its own text says more
+    except Exception as error:
+        # Besides BadZipFile a damaged directory raises struct.error, EOFError, ValueError …
         _refuse(error)
     members = archive.infolist()
     total = sum(member.file_size for member in members)
@@ -57,10 +60,8 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     except KeyError:
         raise UnreadableError(f"holds no {name}") from None
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
-        _refuse(error)
     except Exception as error:
-        # zlib and lzma have errors of their own, with no common base.
+        # zipfile, zlib and lzma have errors of their own, with no common base.
         _refuse(error)
 
 
