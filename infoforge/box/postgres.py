@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.box import image as images
+from infoforge.box import unit
 from infoforge.box.host import inspect_host
 from infoforge.box.plan import LABEL
 from infoforge.box.podman import BoxError, Podman, complaint, remedy
 from infoforge.box.state import last_lines, read_container
-from infoforge.box.unit import systemctl
 from infoforge.config.settings import Settings, VaultSettings
 from infoforge.contract import InfoForgeError
 from infoforge.vault.store import ROLE, Store, connect
@@ -193,28 +193,12 @@ def stop(settings: Settings, podman: Podman) -> bool:
 
 
 def heal(podman: Podman) -> bool:
-    """Have the unit make the container anew if it must be, in the unit's own cgroup.
+    """Have the unit make the container anew if it must be, as `unit.heal` does.
 
     A container that ends is started again by Podman, and may find its port still held by its own
     forwarder; then it stays down.
-
-    Returns:
-        False when the unit is not active: stopped on purpose, or starting already.
-
-    Raises:
-        BoxError: The unit could not do it.
     """
-    unit = UNITS[0]
-    if systemctl(podman.env, "is-active", "--quiet", unit)[0] != 0:
-        return False
-    code, said = systemctl(podman.env, "reload", unit, timeout=_PATIENCE + 150)
-    if code != 0:
-        raise BoxError(
-            f"{unit} could not make the container anew: {said}",
-            f"see: journalctl --user -u {unit}",
-            code="not_healed",
-        )
-    return True
+    return unit.heal(podman.env, _PATIENCE + 150, UNITS[0])
 
 
 def _await(settings: Settings, podman: Podman) -> None:
@@ -257,11 +241,9 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
         settings: The configuration.
         command: The CLI with an absolute path.
     """
-    from infoforge.box.unit import quote
-
     template = resources.files("infoforge") / "data" / f"{name}.in"
-    line = " ".join(quote(word) for word in command)
+    line = " ".join(unit.quote(word) for word in command)
     text = template.read_text("utf-8").replace("@COMMAND@", line)
-    folder = quote(str(settings.vault.folder or "/nonexistent"))
+    folder = unit.quote(str(settings.vault.folder or "/nonexistent"))
     mark = hashlib.sha256(repr(settings.vault).encode()).hexdigest()[:12]
     return text.replace("@FOLDER@", folder).replace("@SETTINGS@", mark)

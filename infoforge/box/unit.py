@@ -87,9 +87,9 @@ def shutting_down(env: Mapping[str, str]) -> bool:
     return systemctl(env, "is-system-running", timeout=5.0)[1] == "stopping"
 
 
-def active(env: Mapping[str, str]) -> bool:
-    """Whether the unit is active, and not at work on the container this moment."""
-    code, said = systemctl(env, "is-active", UNIT_NAME)
+def active(env: Mapping[str, str], name: str = UNIT_NAME) -> bool:
+    """Whether a unit is active, and not at work on its container this moment."""
+    code, said = systemctl(env, "is-active", name)
     return code == 0 and said != "reloading"
 
 
@@ -100,12 +100,13 @@ def settle(env: Mapping[str, str], seconds: float) -> None:
         time.sleep(0.5)
 
 
-def heal(env: Mapping[str, str], seconds: float) -> bool:
-    """Have the unit make the container anew, in the unit's own cgroup.
+def heal(env: Mapping[str, str], seconds: float, name: str = UNIT_NAME) -> bool:
+    """Have a unit make its container anew, in the unit's own cgroup.
 
     Args:
         env: An environment with the user's bus in it.
         seconds: How long that may take.
+        name: The unit; its reload makes the container anew.
 
     Returns:
         False when the unit is not active: stopped on purpose, or at work already.
@@ -113,13 +114,13 @@ def heal(env: Mapping[str, str], seconds: float) -> bool:
     Raises:
         BoxError: The unit could not do it.
     """
-    if not active(env):
+    if not active(env, name):
         return False
-    code, said = systemctl(env, "reload", UNIT_NAME, timeout=seconds)
+    code, said = systemctl(env, "reload", name, timeout=seconds)
     if code != 0:
         raise BoxError(
-            f"{UNIT_NAME} could not make the container anew: {said}",
-            f"see: journalctl --user -u {UNIT_NAME}",
+            f"{name} could not make the container anew: {said}",
+            f"see: journalctl --user -u {name}",
             code="not_healed",
         )
     return True

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support.fault_server import FaultServer, refused_url
 
-from infoforge.box import heal, history, metrics, notify, unit, watch
+from infoforge.box import heal, history, metrics, notify, postgres, unit, watch
 from infoforge.box.heal import Need, Repair
 from infoforge.box.history import EVENTS, Event, Journal
-from infoforge.box.podman import BoxError
+from infoforge.box.podman import BoxError, Podman
 from infoforge.box.walk import FAIL, PASS, WARN, Check
 from infoforge.config.settings import MonitorSettings, Settings
 from infoforge.contract import CheckFailed, Notice
@@ -478,6 +478,21 @@ def test_a_repair_between_two_looks_is_kept_and_told(tmp_path: Path) -> None:
     assert [json.loads(row)["kind"] for row in journal.history_file.read_text().splitlines()] == [
         "healed"
     ]
+
+
+def test_the_databases_container_is_made_anew_by_its_own_unit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def systemctl(env: object, *args: str, **more: object) -> tuple[int, str]:
+        asked.append(args)
+        return 0, "active"
+
+    monkeypatch.setattr(unit, "systemctl", systemctl)
+    assert postgres.heal(Podman(env={})) is True
+    assert {args[1] for args in asked} == {"infoforge-postgres.service"}
+    assert asked[-1][0] == "reload"
 
 
 def test_what_another_run_has_begun_is_waited_for_and_not_begun_again(
