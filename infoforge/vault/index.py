@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from infoforge.contract import Notice
 from infoforge.vault import chunks as cutting
 from infoforge.vault import folder as vault_folder
+from infoforge.vault.ahead import Ahead, Vectors
 from infoforge.vault.chunks import Chunk, chunks
 from infoforge.vault.embed import Embedder
 from infoforge.vault.errors import VaultError
 from infoforge.vault.notes import NotANote, Note, decode, parse
-from infoforge.vault.search import vector_text
 from infoforge.vault.store import Entry, Model, Store
 
 if TYPE_CHECKING:
@@ -55,6 +55,23 @@ class _Work:
     note: Note
     modified: str
     chunks: tuple[Chunk, ...]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Notes whose passages the model has.
+
+    Attributes:
+        works: The notes.
+        held: Vectors that were there already, as text by digest.
+        asked: Digests of what the model has for this batch.
+        vectors: Waits for those.
+    """
+
+    works: list[_Work]
+    held: dict[str, str]
+    asked: frozenset[str]
+    vectors: Vectors
 
 
 def index(
@@ -141,6 +158,7 @@ class _Run:
         self.tally: Counter[str] = Counter()
         self.new: set[str] = set()
         self.dates: dict[str, str] | None = None
+        self.recent: dict[str, str] = {}
         salt = (cutting.VERSION, settings.embedding.document_prefix, model.window)
         self.salt = repr(salt).encode()
 
@@ -168,16 +186,8 @@ class _Run:
                     self.new.add(file.source)
         # Notes that went are taken out last: a note that was moved finds its vectors still there.
         gone = [source for source in held if source not in present]
-        done = 0
-        batch: list[_Work] = []
-        waiting = 0
-        for work in self._works(changed):
-            batch.append(work)
-            waiting += len(work.chunks)
-            if waiting >= TOGETHER:
-                done = self._put(batch, done, len(changed))
-                batch, waiting = [], 0
-        self._put(batch, done, len(changed))
+        with Ahead(self.model) as ahead:
+            self._put_all(changed, ahead)
         for source in gone:
             self.store.remove(source)
             self.tally["removed"] += 1
@@ -224,17 +234,47 @@ class _Run:
         day = datetime.fromtimestamp(file.modified / 1e9, UTC).date().isoformat()
         return self.dates.get(file.source, day)
 
-    def _put(self, batch: list[_Work], done: int, total: int) -> int:
-        """Embed what is new of a batch in one go, then put its notes in, one transaction each."""
-        texts = {chunk.digest: chunk.embedded for work in batch for chunk in work.chunks}
-        vectors = self.store.vectors(list(texts)) if texts else {}
-        new = [digest for digest in texts if digest not in vectors]
-        if new:
-            rows = self.model.documents([texts[digest] for digest in new])
-            vectors |= {digest: vector_text(row) for digest, row in zip(new, rows, strict=True)}
+    def _put_all(self, changed: list[tuple[vault_folder.File, str]], ahead: Ahead) -> None:
+        """Put the changed notes in: one batch is written while the model has the next."""
+        done = 0
+        before: _Batch | None = None
+        for works in self._batches(changed):
+            batch = self._begin(works, before.asked if before else frozenset(), ahead)
+            if before is not None:
+                done = self._finish(before, done, len(changed))
+            before = batch
+        if before is not None:
+            self._finish(before, done, len(changed))
+
+    def _batches(self, changed: list[tuple[vault_folder.File, str]]) -> Iterator[list[_Work]]:
+        """The notes, in groups of at least so many chunks."""
+        works: list[_Work] = []
+        waiting = 0
+        for work in self._works(changed):
+            works.append(work)
+            waiting += len(work.chunks)
+            if waiting >= TOGETHER:
+                yield works
+                works, waiting = [], 0
+        if works:
+            yield works
+
+    def _begin(self, works: list[_Work], coming: frozenset[str], ahead: Ahead) -> _Batch:
+        """Give the model what is new in a batch: neither in the index nor on its way there."""
+        texts = {chunk.digest: chunk.embedded for work in works for chunk in work.chunks}
+        held = self.store.vectors(list(texts)) if texts else {}
+        new = {key: text for key, text in texts.items() if key not in held and key not in coming}
         self.tally["embedded"] += len(new)
         self.tally["reused"] += len(texts) - len(new)
-        for work in batch:
+        return _Batch(works, held, frozenset(new), ahead.embed(new))
+
+    def _finish(self, batch: _Batch, done: int, total: int) -> int:
+        """Put the notes of a batch in, one transaction each, as soon as the model has it done."""
+        made = batch.vectors()
+        # Those of the batch before are among them: it was on its way when this one was begun.
+        vectors = self.recent | batch.held | made
+        self.recent = made
+        for work in batch.works:
             extra = " ".join((*work.note.aliases, *work.note.tags))
             entry = Entry(work.source, work.digest, work.note.title, extra, work.modified)
             found = [(chunk, vectors[chunk.digest]) for chunk in work.chunks]

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 from infoforge.vault.store import Store
+from infoforge.vault.words import words_of
 
 FUSION = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
@@ -17,7 +18,7 @@ _COMMON = 0.2
 """A word that stands in more than this share of all chunks says nothing, if others do."""
 _FEW = 50
 """Chunks among which no word is called common."""
-_EXACT = 1500
+_EXACT = 5000
 """Chunks below a folder up to which each is looked at."""
 _MOST_ROWS = 400
 """Chunks that words which are known to be common may lead to."""
@@ -127,11 +128,12 @@ def by_meaning(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
         )
         distance += " + 0" if few[0][0] <= _EXACT else ""
     rows = store.rows(
-        f"SELECT {_COLUMNS}, 1 - (embedding <=> %s::vector) FROM chunks {where}"  # noqa: S608
-        f" ORDER BY {distance} LIMIT %s",
+        # Of the chunks that are not among the nearest no more than the vector is looked at.
+        f"SELECT {_COLUMNS}, 1 - distance FROM (SELECT id, {distance} AS distance"  # noqa: S608
+        f"   FROM chunks {where} ORDER BY distance LIMIT %s) AS nearest"
+        " JOIN chunks USING (id) ORDER BY distance, id",
         vector,
         *values,
-        vector,
         query.candidates,
     )
     return [(int(row[0]), _passage(row), float(row[6])) for row in rows]
@@ -143,8 +145,7 @@ def by_words(store: Store, query: Query) -> list[tuple[int, Passage]]:
     A chunk that is ranked has to be read first. So the rare words lead to the chunks; the commoner
     ones do when there are too few of these, and then two of them together.
     """
-    language = store.setting("language") or "english"
-    total, words = _frequencies(store, language, query.text)
+    total, words = _frequencies(store, query.text)
     telling = [(word, rows) for word, rows in words if rows <= _most_of(total)]
     telling = telling or words[:2]
     rare: list[tuple[str, float]] = []
@@ -168,29 +169,20 @@ def _most_of(total: float) -> float:
     return total if total <= _FEW else _COMMON * total
 
 
-def _frequencies(store: Store, language: str, text: str) -> tuple[float, list[tuple[str, float]]]:
+def _frequencies(store: Store, text: str) -> tuple[float, list[tuple[str, float]]]:
     """How many chunks there are, and how many hold each word, rarest first: by the statistics.
 
     The statistics know the common words alone; the others count as nothing here, and exactly when
     they are ranked.
     """
     rows = store.rows(
-        "SELECT word, coalesce(share, 0), total FROM"
-        " unnest(tsvector_to_array(to_tsvector(%s::regconfig, %s))) AS word CROSS JOIN"
-        # There is no estimate before the table was first looked through.
-        " (SELECT CASE WHEN reltuples > 0 THEN reltuples ELSE (SELECT count(*) FROM chunks) END"
-        "   AS total FROM pg_class WHERE oid = 'chunks'::regclass) AS estimate"
-        " LEFT JOIN (SELECT held.* FROM pg_stats,"
-        "   unnest(most_common_elems::text::text[], most_common_elem_freqs) AS held (lexeme, share)"
-        "   WHERE schemaname = current_schema() AND tablename = 'chunks' AND attname = 'words')"
-        "   AS known ON lexeme = word",
-        language,
+        "SELECT unnest(tsvector_to_array(to_tsvector(coalesce((SELECT value FROM vault_settings"
+        " WHERE key = 'language'), 'english')::regconfig, %s)))",
         text,
     )
-    total = float(rows[0][2]) if rows else 0.0
-    return total, sorted(
-        ((str(word), float(share) * total) for word, share, _ in rows), key=lambda item: item[1]
-    )
+    known = words_of(store)
+    counted = [(str(word), known.shares.get(str(word), 0.0) * known.total) for (word,) in rows]
+    return known.total, sorted(counted, key=lambda item: item[1])
 
 
 def _ranked(
@@ -202,8 +194,7 @@ def _ranked(
     where, values = _under(query, "AND")
     terms = [_quoted(word) for word, _ in words]
     rows = store.rows(
-        # Joined with nothing, a tsvector is unpacked once, and not again for each word.
-        "WITH hits AS MATERIALIZED (SELECT id, words || '' AS held FROM chunks"  # noqa: S608
+        "WITH hits AS MATERIALIZED (SELECT id, words AS held FROM chunks"  # noqa: S608
         f" WHERE words @@ %s::tsquery {where} LIMIT %s),"
         " ranked AS (SELECT id, term, known, ts_rank('{0.3,0.5,0.8,1}', held, term, 1) AS rank"
         "   FROM hits, unnest(%s::text[]::tsquery[], %s::float8[]) AS terms (term, known)"

@@ -14,6 +14,7 @@ from infoforge.vault.faults import told
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
+    from infoforge.vault.words import Words
 
 LOCK = 0x1F0F_0E7A
 """Key of the advisory lock that the one writer holds."""
@@ -23,11 +24,10 @@ CONNECT_SECONDS = 5
 ROLE = "vault"
 """Role and database in the container."""
 
-_EF_SEARCH = 300
-"""Passages that the graph's search looks at: of 60,000 the ten nearest were 99.7 % right with it,
-98.5 % with 200."""
-_EF_FILTERED = 1000
-"""The same where a filter lets few of them through (pgvector allows no more)."""
+_EF_SEARCH = 250
+"""Passages that the graph's search looks at."""
+_EF_FILTERED = 400
+"""The same where a filter lets some of them through alone."""
 _DSN_PASSWORD = re.compile(r"//([^:@/]*):[^@/]*@")
 
 
@@ -159,6 +159,8 @@ class Store:
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - psycopg's
         self.connection = connection
         self._tuned = 0
+        self.words: Words | None = None
+        """What `words_of` read."""
 
     def close(self) -> None:
         """Give the connection back; a lock goes with it."""
@@ -226,9 +228,12 @@ class Store:
         wanted = [(number, text) for number, text in known if number > at]
         if not wanted:
             return 0
+        # What is there keeps its length; whether the model fits it is looked at afterwards.
+        held = self.model()
+        dimension = str(held.dimension if held else model.dimension)
         with told(), self.connection.transaction():
             for _, text in wanted:
-                self.connection.execute(text.replace("@DIMENSION@", str(model.dimension)))
+                self.connection.execute(text.replace("@DIMENSION@", dimension))
             if not at:
                 self._set("model", model.name)
                 self._set("dimension", str(model.dimension))
@@ -341,8 +346,13 @@ class Store:
                 )
 
     def analyze(self) -> None:
-        """Let the database count the words anew: a search asks how common they are."""
-        self.rows("ANALYZE chunks")
+        """Let the database tidy up and count the words anew: a search asks how common they are.
+
+        Of tidied pages it knows that all see them, and counts the passages of a folder by the
+        index alone.
+        """
+        self.rows("VACUUM (ANALYZE) chunks")
+        self.words = None
 
     def remove(self, source: str) -> None:
         """Take a note out, with its chunks."""
@@ -366,6 +376,9 @@ class Store:
         Args:
             filtered: Only some of what is found counts, so that more has to be.
         """
+        wide = _EF_FILTERED if filtered else _EF_SEARCH
+        if self._tuned == wide:
+            return
         if not self._tuned:
             # A plan made once for any question would not know how many notes are below its folder.
             self.connection.prepare_threshold = None
@@ -373,10 +386,8 @@ class Store:
             if found and [int(part) for part in str(found[0][0]).split(".")[:2]] >= [0, 8]:
                 # Under a filter the graph is searched on until enough rows pass it.
                 self.rows("SET hnsw.iterative_scan = strict_order")
-        wide = _EF_FILTERED if filtered else _EF_SEARCH
-        if self._tuned != wide:
-            self.rows(f"SET hnsw.ef_search = {wide}")
-            self._tuned = wide
+        self.rows(f"SET hnsw.ef_search = {wide}")
+        self._tuned = wide
 
     def timeout(self, seconds: float) -> None:
         """No query of this connection may take longer; 0 for no limit."""

@@ -79,7 +79,8 @@ class Postgres:
     def start(self) -> None:
         """Start the server and wait until it takes connections."""
         line = [str(SCRIPT), "postgres", "-D", f"{self._inner}/data", "-k", self._inner]
-        line += ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=64MB"]
+        # So many buffers as "initdb" gives the container.
+        line += ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=128MB"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(line, stdout=log, stderr=log)
         end = time.monotonic() + 60

@@ -55,7 +55,7 @@ def cli(vault, run_cli, make_zim):
 def test_init_index_status_search(cli, vault):
     init = cli("vault", "init", "--json")
     assert init.code == 0, init.stderr
-    assert init.json["data"]["migrations"] == 1
+    assert init.json["data"]["migrations"] == 2
     assert (vault.folder / "agent_learnings").is_dir()
     assert cli("vault", "init", "--json").json["data"]["changed"] is False
     done = cli("vault", "index", "--json")
