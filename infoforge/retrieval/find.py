@@ -14,7 +14,7 @@ from infoforge.retrieval import gate
 from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked, score
-from infoforge.retrieval.relax import Candidate, FullText, Step
+from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
@@ -25,7 +25,9 @@ Warn = Callable[[Notice], None]
 READ = 5
 """Articles read at first; each further corpus adds `READ_MORE`."""
 READ_MORE = 2
-READ_MOST = 12
+READ_LARGE = 7
+"""The first ones where a corpus has more than `FEW_ARTICLES`: more of them hold all words."""
+READ_MOST = 16
 """Articles read while none of them holds `ENOUGH` of the question in one window."""
 READ_AGAIN = 8
 """As many again after a second round of searches, while none does."""
@@ -295,9 +297,10 @@ class _Search:
     def _read_all(self, pool: Sequence[Candidate], most: int) -> None:
         """Read the most promising candidates, and more of them while nothing fits well.
 
-        Most questions are answered by one of the first five; those that are not are worth the time.
+        Most questions are answered by one of the first; those that are not are worth the time.
         """
-        first = READ + READ_MORE * (len(self.corpora) - 1)
+        large = any(c.describe().articles > FEW_ARTICLES for c in self.corpora.values())
+        first = (READ_LARGE if large else READ) + READ_MORE * (len(self.corpora) - 1)
         for candidate in self._by_promise(pool):
             if len(self.scored) >= (first if self._enough() else max(first, most)):
                 return

@@ -1,8 +1,9 @@
 """One ranked list over all corpora, by the texts themselves, and the gate.
 
 The score adds what information retrieval has long found to tell (BM25F: Robertson, Zaragoza and
-Taylor 2004; proximity: Tao and Zhai 2007): the best window of the text, saturated term frequencies
-over the whole of it, the lead, and the title; each as a share of what the question's words weigh.
+Taylor 2004; proximity: Tao and Zhai 2007; neighbouring words in their order: Metzler and Croft
+2005): the best windows of the text, saturated term frequencies over the whole of it, the question's
+phrases, the lead, and the title; each as a share of what the question's words weigh.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from infoforge.records import Article
 from infoforge.retrieval.keywords import Keywords
@@ -21,6 +23,11 @@ from infoforge.text.words import fold, is_cjk
 WINDOW = 500
 """Characters of the window that is scored; `CJK_WINDOW` for texts in Han characters or kana."""
 CJK_WINDOW = 160
+SENTENCE = 160
+"""Characters of the narrow window, about a sentence; `CJK_SENTENCE` as above."""
+CJK_SENTENCE = 50
+PHRASE_GAP = 10
+"""Characters that may stand between neighbouring words beyond those of the question."""
 LEAD = 600
 
 _K1 = 1.2
@@ -53,6 +60,8 @@ class Scores:
 
     Attributes:
         window: Share that the best window holds.
+        sentence: Share that the best narrow window holds.
+        phrases: Share of the question's pairs of neighbours that stand together in their order.
         expected: Whether that window holds the kind of thing the question asks for.
         coverage: Share that the whole text or title holds.
         frequency: Share by saturated term frequency.
@@ -74,6 +83,8 @@ class Scores:
     """
 
     window: float
+    sentence: float
+    phrases: float
     expected: bool
     coverage: float
     frequency: float
@@ -113,17 +124,19 @@ class Ranked:
 
 
 WEIGHTS = {
-    "window": 0.6,
-    "expected": 0.02,
-    "coverage": 0.05,
-    "frequency": 0.7,
-    "lead": 0.02,
+    "window": 0.8,
+    "sentence": 0.35,
+    "phrases": 0.25,
+    "expected": 0.04,
+    "coverage": 0.02,
+    "frequency": 0.66,
+    "lead": 0.04,
     "title": 0.72,
-    "exact": 0.15,
+    "exact": 0.1,
     "qualified": 0.35,
-    "foreign": -0.12,
-    "evidence": 0.3,
-    "meaning": 1.5,
+    "foreign": -0.15,
+    "evidence": 0.2,
+    "meaning": 1.8,
     "spoken": 0.3,
     "sinks": -0.35,
 }
@@ -168,7 +181,7 @@ def score(
         occurrences.sort(key=lambda o: (o.start, -o.share))
         title_places += matcher.find_misspelt(folded_title, odd)
     in_title = {o.term: o.share for o in title_places}
-    size = CJK_WINDOW if is_cjk(text[:2000]) else WINDOW
+    size, narrow = (CJK_WINDOW, CJK_SENTENCE) if is_cjk(text[:2000]) else (WINDOW, SENTENCE)
     window, at = best_window(occurrences, own, size)
     counts: dict[int, float] = {}
     best_share: dict[int, float] = {}
@@ -187,6 +200,8 @@ def score(
     around = text[max(0, at - 60) : at + size + 60]
     parts = Scores(
         window=window / mass,
+        sentence=best_window(occurrences, own, narrow)[0] / mass,
+        phrases=_phrases(occurrences, keywords, own),
         expected=bool(pattern and pattern.search(around)),
         coverage=sum(own[t] * share for t, share in best_share.items()) / mass,
         frequency=sum(own[t] * n / (n + _K1 * norm) for t, n in counts.items()) / mass,
@@ -219,6 +234,8 @@ def total(parts: Scores, weights: dict[str, float]) -> float:
     return (
         weights.get("meaning", WEIGHTS["meaning"]) * parts.meaning
         + weights["window"] * parts.window
+        + weights["sentence"] * parts.sentence
+        + weights["phrases"] * parts.phrases
         + weights["expected"] * parts.expected
         + weights["coverage"] * parts.coverage
         + weights["frequency"] * parts.frequency
@@ -231,6 +248,29 @@ def total(parts: Scores, weights: dict[str, float]) -> float:
         + weights["spoken"] * parts.spoken
         + weights["sinks"] * parts.sinks
     )
+
+
+def _phrases(occurrences: Sequence[Occurrence], keywords: Keywords, own: Sequence[float]) -> float:
+    """Share of the pairs of neighbouring words that stand together, in the question's order.
+
+    A pair weighs as much as the lighter of its words.
+    """
+    order = sorted(range(len(own)), key=lambda term: keywords.terms[term].offset)
+    before: dict[int, tuple[int, int]] = {}
+    for first, second in pairwise(order):
+        one, two = keywords.terms[first], keywords.terms[second]
+        before[second] = first, two.offset - one.offset - len(one.text) + PHRASE_GAP
+    ends: dict[int, int] = {}
+    held: set[int] = set()
+    for o in occurrences:
+        if o.term in before and o.term not in held:
+            first, gap = before[o.term]
+            if first in ends and 0 <= o.start - ends[first] <= gap:
+                held.add(o.term)
+        ends[o.term] = o.end
+    weights = {second: min(own[first], own[second]) for second, (first, _) in before.items()}
+    whole = sum(weights.values())
+    return sum(weights[second] for second in held) / whole if whole else 0.0
 
 
 def _evidence(keywords: Keywords, own: Sequence[float], evidence: dict[str, float]) -> float:

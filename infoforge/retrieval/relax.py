@@ -28,7 +28,7 @@ HITS_FEW = 20
 FEW_ARTICLES = 20_000
 
 LARGE = 2_000
-"""Articles from which pairs of words come before single ones: a single word has too many hits."""
+"""Articles from which several words come before single ones: a single word has too many hits."""
 
 MORE = 4
 """Searches of a second round, each for `HITS_FEW` hits."""
@@ -38,6 +38,8 @@ COUNTED = 8
 
 PAIRS = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 4), (1, 4))
 """Pairs of terms by rarity, in the order in which they are searched."""
+TRIPLES = ((0, 1), (0, 2, 3), (1, 2, 3), (0, 3, 4), (0, 2), (1, 2), (0, 3), (1, 3))
+"""The same above `FEW_ARTICLES`, where a pair has too many hits as well."""
 
 TOGETHER = 2
 DECAY = 0.2
@@ -104,6 +106,7 @@ class FullText:
         self.counted = counted
         self._asked: set[frozenset[str]] = set()
         few = 0 < corpus.describe().articles <= FEW_ARTICLES
+        self._groups = PAIRS if few else TRIPLES
         self._large = not 0 < corpus.describe().articles < LARGE
         self._hits = HITS_FEW if few else HITS
 
@@ -118,7 +121,7 @@ class FullText:
             return
         self._together()
         if self._large:
-            self._pairs(self.budget)
+            self._several(self.budget)
         self._singles()
 
     def more(self) -> None:
@@ -130,16 +133,17 @@ class FullText:
             return
         self._hits = HITS_FEW
         self.budget = len(self.steps) + MORE
-        self._pairs(self.budget)
+        self._several(self.budget)
         self._singles()
 
-    def _pairs(self, budget: int) -> None:
+    def _several(self, budget: int) -> None:
         terms = [term for term in self.terms if term.stem not in self.absent]
-        for first, second in PAIRS:
+        for group in self._groups:
             if len(self.steps) >= budget:
                 return
-            if second < len(terms):
-                self._ask([terms[first], terms[second]])
+            known = [terms[place] for place in group if place < len(terms)]
+            if len(known) > 1:
+                self._ask(known)
 
     def _together(self) -> None:
         terms = self.terms

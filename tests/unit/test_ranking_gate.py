@@ -76,6 +76,36 @@ def test_words_close_together_say_more_than_words_far_apart() -> None:
     assert order("gardener of Matsuyama with a zygote", far, near)[0] == "A"
 
 
+def test_words_in_one_sentence_say_more_than_words_in_one_paragraph() -> None:
+    rest = "The weather was mild and the harvest came late that year. " * 3
+    sentence = article("A", f"The gardener of Matsuyama drew a zygote. {rest}")
+    paragraph = article("B", f"A gardener. {rest} Matsuyama. {rest} A zygote.")
+    found = {r.article.title: r.scores for r in ranked("gardener Matsuyama zygote", sentence,
+                                                       paragraph)}  # fmt: skip
+    assert found["A"].window == found["B"].window
+    assert found["A"].sentence > found["B"].sentence
+    assert found["A"].total > found["B"].total
+
+
+def test_neighbouring_words_count_in_the_order_of_the_question() -> None:
+    question = "Was the steam engine of Matsuyama loud?"
+    same = article("A", "It was loud. The steam engine of Matsuyama ran.")
+    turned = article("B", "It was loud. Matsuyama ran the engine by steam.")
+    found = {r.article.title: r.scores for r in ranked(question, same, turned)}
+    assert found["A"].window == found["B"].window
+    assert found["A"].phrases > found["B"].phrases == 0.0
+    assert found["A"].total > found["B"].total
+
+
+def test_neighbours_may_be_inflected_and_a_little_apart() -> None:
+    question = "Which steam engines ran?"
+    assert ranked(question, article("A", "A steam engine stood there."))[0].scores.phrases > 0
+    near = article("B", "The steam of an engine stood there.")
+    far = article("C", "The steam of what they called a good engine stood there.")
+    assert ranked(question, near)[0].scores.phrases > 0
+    assert ranked(question, far)[0].scores.phrases == 0
+
+
 def test_what_the_searches_said_counts() -> None:
     asked = keywords("the zygote of Matsuyama", "en")
     plain = score(NOVEL, asked, {})
@@ -103,7 +133,8 @@ def test_shares_are_shares() -> None:
     for question in ("Who wrote the novel Kokoro?", "1914", "qzxvbnm", "the of"):
         for item in ranked(question, NOVEL, ALBUM, SOSEKI):
             scores = item.scores
-            for value in (scores.window, scores.coverage, scores.lead, scores.title):
+            for value in (scores.window, scores.sentence, scores.phrases, scores.coverage,
+                          scores.lead, scores.title):  # fmt: skip
                 assert 0 <= value <= 1.0001
 
 

@@ -76,6 +76,17 @@ def test_in_a_large_corpus_two_words_come_before_one() -> None:
         assert {"right"} & set(found.candidates) == where
 
 
+def test_in_a_huge_corpus_three_words_come_before_other_pairs() -> None:
+    # Among three hundred articles of each pair the right one is not one of the first.
+    pairs = ("matsuyama gardener", "matsuyama harbour", "matsuyama paint", "harbour paint")
+    texts = {f"{pair} {n}": pair for pair in pairs for n in range(300)}
+    texts |= {"right": "matsuyama harbour paint"}
+    question = "Did the gardener of Matsuyama paint the harbour?"
+    for articles, where in ((10_000, set()), (BIG, {"right"})):
+        corpus = Counting(texts, articles=articles)
+        assert {"right"} & set(searched(corpus, question).candidates) == where, corpus.queries
+
+
 def test_a_second_round_asks_what_was_not_asked() -> None:
     corpus = Counting({"A": "zygote text", "B": "matsuyama text"})
     found = searched(corpus, QUESTION)
@@ -185,6 +196,16 @@ class Readable(Counting):
         text = " ".join(sorted(self.texts[path]))
         section = Section("", text)
         return Article("wiki", path, path, f"zim://x/{path}", "2026-06", "en", (section,))
+
+
+def test_more_articles_are_read_where_more_hold_all_words() -> None:
+    texts = {f"T{n}": "matsuyama gardener paint zygote harbour" for n in range(30)}
+    read = []
+    for articles in (10_000, BIG):
+        corpus = Readable(texts, articles=articles)
+        found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+        read.append(len(found.ranked) + len(found.refused))
+    assert read == [5, 7]
 
 
 def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:
