@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -92,8 +93,9 @@ def test_what_was_asked_and_not_begun_is_not_done():
     # Let go only when the end was asked for, so that two slices stand in the queue by then.
     ending = threading.Thread(target=ahead.__exit__)
     ending.start()
+    end = time.monotonic() + 30
     while not ahead._pool._shutdown:
-        pass
+        assert time.monotonic() < end
     go_on.set()
     ending.join(30)
     assert len(model.asked) <= SLICE
