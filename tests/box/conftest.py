@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from box import content, host, lab
+from box.plays import Run, run_playbook
 
 FIGURES: list[str] = []
 LIMIT = 60.0
@@ -28,29 +27,6 @@ HEAL_PERIOD = 30.0
 """Seconds between two looks of the timer that heals."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """How a run of ansible-playbook ended."""
-
-    code: int
-    output: str
-
-    @property
-    def recap(self) -> dict[str, dict[str, int]]:
-        """Host -> the counts of the recap."""
-        rows = re.findall(r"^(\S+)\s+: (ok=.*)$", self.output, re.MULTILINE)
-        return {
-            name: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
-            for name, counts in rows
-        }
-
-    @property
-    def complaints(self) -> list[str]:
-        """The messages that the play failed with, one a host, blanks folded."""
-        blocks = re.findall(r"^(?:fatal|failed): \[.*?(?=^\S|^$)", self.output, re.M | re.S)
-        return [" ".join(block.split()) for block in blocks]
-
-
 def inventory() -> Path:
     """The inventory of the default scenario."""
     return lab.folder("default") / "hosts.yml"
@@ -58,21 +34,8 @@ def inventory() -> Path:
 
 def play(playbook: str, *options: str, extra: dict[str, Any] | None = None) -> Run:
     """Run one of the repository's playbooks against the boxes."""
-    command = ["ansible-playbook", f"--inventory={inventory()}", f"playbooks/{playbook}", *options]
     values = {"zims_pull": "{{ lab_zims_pulled }}"} | (extra or {})
-    command += ["--extra-vars", json.dumps(values)]
-    env = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
-    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
-    done = subprocess.run(
-        command,
-        cwd=content.REPO,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Run(done.returncode, done.stdout + done.stderr)
+    return run_playbook(inventory(), playbook, *options, extra=values)
 
 
 def books(box: lab.Box) -> list[str]:

