@@ -27,7 +27,7 @@ READ = 5
 READ_MORE = 2
 READ_LARGE = 7
 """The first ones where a corpus has more than `FEW_ARTICLES`: more of them hold all words."""
-READ_MOST = 16
+READ_MOST = 24
 """Articles read while none of them holds `ENOUGH` of the question in one window."""
 READ_AGAIN = 8
 """As many again after a second round of searches, while none does."""

@@ -2,11 +2,8 @@
 
 The real articles of wikipedia_en_squad stand among generated ones. Most of these are made of words
 drawn as they are distributed in the real articles, a quarter of them from one article, since texts
-have topics. Some are neighbours of a real article: its sentences, with names exchanged and every
-third word drawn anew. A larger wiki has more subjects rather than more articles on each, so the
-neighbours grow as distinct words do in a growing text, with the square root (Heaps 1978): one in
-twenty of 3,000 articles, one in two hundred of 300,000, which hold an altered copy of every other
-real sentence. With ``--copies`` they stay one in twenty: at 300,000, five copies of each sentence.
+have topics. One in twenty is a neighbour of a real article: its sentences, with names exchanged and
+every third word drawn anew.
 
 In a wiki that grows most words are rare, and most of the rare ones are new (Heaps 1978). So nine
 times in ten a rare word of the real articles becomes an invented one, which is new or one that was
@@ -48,7 +45,6 @@ DATA = REPO.parent / "shared" / "data"
 REAL = DATA / "zims" / "wikipedia_en_squad_2026-06.zim"
 SIZES = (3_000, 30_000, 300_000)
 NEIGHBOURS = 0.05
-"""Share of neighbours among the smallest size."""
 TOPIC = 0.25
 """Share of words from the article's own topic."""
 RARE = 2
@@ -59,8 +55,7 @@ NEW = 0.3
 """Share of invented words that never came before."""
 FALL_HIT5 = 3.0
 SLOWER = 2.0
-_VERSIONS = {False: 3, True: 2}
-"""Of the generator, without and with ``--copies``; a file of another one is built anew."""
+_VERSION = 2  # of the generator; a file of another one is built anew
 
 
 def cache() -> Path:
@@ -72,12 +67,11 @@ def cache() -> Path:
 class Words:
     """The words of the real articles as they are distributed, and their sentences."""
 
-    def __init__(self, chance: random.Random, neighbours: float) -> None:
+    def __init__(self, chance: random.Random) -> None:
         from infoforge.corpus.base import Deadline
         from infoforge.corpus.zim import ZimCorpus
 
         self.chance = chance
-        self.neighbours = neighbours
         corpus = ZimCorpus(REAL)
         counts: dict[str, int] = {}
         holding: dict[str, int] = {}
@@ -137,7 +131,7 @@ class Words:
         chance = self.chance
         names = [self.name() for _ in range(4)]
         topic = chance.randrange(len(self.topics))
-        if chance.random() < self.neighbours:
+        if chance.random() < NEIGHBOURS:
             text = self._neighbour(topic, names)
         else:
             text = self._drawn_text(topic, names)
@@ -200,7 +194,7 @@ def _real_paths() -> list[str]:
     return found
 
 
-def build(path: Path, count: int, *, copies: bool = False) -> None:
+def build(path: Path, count: int) -> None:
     """Write a ZIM file of the real articles and ``count`` generated ones."""
     from libzim.reader import Archive
     from libzim.writer import Creator, Hint, Item, StringProvider
@@ -225,8 +219,7 @@ def build(path: Path, count: int, *, copies: bool = False) -> None:
         def get_hints(self) -> dict[Any, int]:
             return {Hint.FRONT_ARTICLE: 1}
 
-    neighbours = NEIGHBOURS if copies else NEIGHBOURS * (SIZES[0] / count) ** 0.5
-    words = Words(random.Random(count), min(1.0, neighbours))
+    words = Words(random.Random(count))
     archive = Archive(REAL)
     beside = path.with_suffix(".part")
     beside.unlink(missing_ok=True)
@@ -260,15 +253,14 @@ def build(path: Path, count: int, *, copies: bool = False) -> None:
     beside.replace(path)
 
 
-def built(count: int, *, copies: bool = False) -> tuple[Path, float]:
+def built(count: int) -> tuple[Path, float]:
     """The file of a size, and how long its making took (in seconds, as noted when it was made)."""
     folder = cache()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"growth{_VERSIONS[copies]}_{count}_2026-06.zim"
+    path = folder / f"growth{_VERSION}_{count}_2026-06.zim"
     note = path.with_suffix(".json")
     if not (path.exists() and note.exists()):
         argv = [sys.executable, __file__, "--build", str(path), str(count)]
-        argv += ["--copies"] if copies else []
         started = time.monotonic()
         subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
         note.write_text(json.dumps({"seconds": time.monotonic() - started}))
@@ -358,15 +350,12 @@ def main() -> int:
     parser.add_argument("sizes", nargs="*", type=int, help=f"generated articles [{SIZES}]")
     parser.add_argument("--count", type=int, default=200, help="questions")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument(
-        "--copies", action="store_true", help="as many neighbours as the corpus grows"
-    )
     parser.add_argument("--yardsticks", action="store_true", help="BM25 and TF-IDF beside it")
     parser.add_argument("--build", nargs=2, metavar=("FILE", "N"), help=argparse.SUPPRESS)
     parser.add_argument("--measure", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.build:
-        build(Path(options.build[0]), int(options.build[1]), copies=options.copies)
+        build(Path(options.build[0]), int(options.build[1]))
         return 0
     if options.measure:
         print(json.dumps(measure(Path(options.measure), options.count, options.seed)))
@@ -380,7 +369,7 @@ def main() -> int:
     )
     before: dict[str, float] = {}
     for count in (0, *(options.sizes or SIZES)):
-        path, took = (REAL, 0.0) if count == 0 else built(count, copies=options.copies)
+        path, took = (REAL, 0.0) if count == 0 else built(count)
         argv = [sys.executable, __file__, "--measure", str(path), "--count", str(options.count)]
         done = subprocess.run(
             [*argv, "--seed", str(options.seed)], stdout=subprocess.PIPE, check=True
