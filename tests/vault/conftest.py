@@ -33,6 +33,17 @@ def minilm() -> Embedder:
     return LocalEmbedder(EmbeddingSettings())
 
 
+@pytest.fixture
+def wide(minilm: Embedder) -> type:
+    """A model of the same name and another dimension, to be opened like one."""
+
+    class Wide:
+        name, dimension, window = minilm.name, 768, 254
+        count = staticmethod(minilm.count)
+
+    return Wide
+
+
 class Vault:
     """A folder, a database, and the indexer between them."""
 

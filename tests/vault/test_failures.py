@@ -140,15 +140,10 @@ def test_a_password_in_the_url_is_never_shown(vault):
     assert "topsecret" not in caught.value.message + caught.value.hint
 
 
-def test_wrong_dimension(vault, minilm):
+def test_wrong_dimension(vault, wide):
     vault.write("a.md", "# A\n\nText.\n")
     vault.index()
-
-    class Wide:
-        name, dimension, window = minilm.name, 768, 254
-        count = staticmethod(minilm.count)
-
-    vault.embedder = Wide
+    vault.embedder = wide
     with pytest.raises(VaultError, match=r"384 dimensions.*768") as caught:
         vault.index()
     assert caught.value.code == "vault_model"

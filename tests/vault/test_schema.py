@@ -52,14 +52,9 @@ def test_nothing_is_embedded_again(old, minilm):
     assert kept == [("m",)]
 
 
-def test_another_dimension_is_refused_and_the_old_index_stays(old, minilm):
+def test_another_dimension_is_refused_and_the_old_index_stays(old, minilm, wide):
     before = vectors(old)
-
-    class Wide:
-        name, dimension, window = minilm.name, 768, 254
-        count = staticmethod(minilm.count)
-
-    old.embedder = Wide
+    old.embedder = wide
     with pytest.raises(VaultError, match=r"384 dimensions.*768") as caught:
         old.index()
     assert caught.value.code == "vault_model"
