@@ -116,6 +116,9 @@ def _code(text: str) -> list[tuple[int, int]]:
 def _is_other(text: str, match: re.Match[str]) -> bool:
     """Whether it only looks like a citation: a year, an interval, an index, a law's article."""
     start, end = match.span()
+    if text[:start][-1:].isdigit() and re.match(r"[.,]?\d", text[end:]):
+        # "19[1]4", as editors put in what is missing; taken out, it would leave another figure.
+        return True
     if match["label"]:
         if re.fullmatch(_SOURCE, match["label"], re.IGNORECASE):
             return False

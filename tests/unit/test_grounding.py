@@ -247,6 +247,13 @@ def test_the_judge_never_crashes_and_is_done_after_once(answer: str) -> None:
     assert again.unknown == ()
 
 
+@pytest.mark.parametrize("text", ["1[0]0", "19[1]4", "In 12[9].5 parts", "1(Source 9)0"])
+def test_a_number_in_brackets_amid_a_figure_is_no_citation(text: str) -> None:
+    verdict = judge(text, (source(1, "A", text),))
+    assert (verdict.text, verdict.cited, verdict.unknown) == (text, (), ())
+    assert verdict.unsupported == ()
+
+
 @given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
 def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
     for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
