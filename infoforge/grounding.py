@@ -159,6 +159,9 @@ def _close_gap(kept: str, answer: str, end: int) -> tuple[str, int]:
         if not trimmed.strip() or trimmed.endswith("\n"):
             return trimmed, end + (1 if rest[:1] == " " else 0)
         return trimmed, end
+    if (kept[-1:].isdigit() and rest[0].isalnum()) or (kept[-1:].isalnum() and rest[0].isdigit()):
+        # "In May[9]1914": a figure is another one with a letter before it.
+        return f"{kept} ", end
     return kept, end
 
 

@@ -254,6 +254,13 @@ def test_a_number_in_brackets_amid_a_figure_is_no_citation(text: str) -> None:
     assert verdict.unsupported == ()
 
 
+def test_what_is_taken_out_does_not_join_a_word_and_a_figure() -> None:
+    for text, left in (("In May[9]1914.", "In May 1914."), ("12[9]km wide", "12 km wide")):
+        verdict = judge(text, (source(1, "A", left),))
+        assert (verdict.text, verdict.unknown, verdict.unsupported) == (left, (9,), ())
+    assert judge("東京[9]は", SOURCES).text == "東京は"
+
+
 @given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
 def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
     for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
