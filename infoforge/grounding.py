@@ -67,7 +67,7 @@ def judge(answer: str, sources: Sequence[Source], question: str = "") -> Verdict
         text=text,
         cited=tuple(sorted(cited)),
         unknown=tuple(sorted(unknown)),
-        unsupported=_unsupported(text, sources, question),
+        unsupported=_unsupported(answer, sources, question),
     )
 
 
@@ -219,23 +219,35 @@ def _spans(text: str, folded: str, title: str, language: str) -> list[tuple[int,
     return [span for span in exact if not re.search(r"(?:^|[.!?:\n])[\s*_]*$", text[: span[0]])]
 
 
-def _unsupported(text: str, sources: Sequence[Source], question: str) -> tuple[str, ...]:
-    """Figures and dates that stand neither in a source nor in the question."""
-    stated = [figure for figure in find(_stating(text)) if figure.certain]
+def _unsupported(answer: str, sources: Sequence[Source], question: str) -> tuple[str, ...]:
+    """Figures and dates that stand neither in a source nor in the question.
+
+    They are read from the answer as it was written: where a citation was taken out, two figures
+    would be read as one.
+    """
+    said = _stating(answer)
+    stated = [figure for figure in find(said) if figure.certain]
     if not stated:
         return ()
     known = forms(question)
     for source in sources:
-        known |= forms(f"{source.title}\n{source.text}\n{source.date}")
-    missing = [text[f.start : f.end].strip() for f in stated if not f.forms & known]
+        whole = f"{source.title}\n{source.text}\n{source.date}"
+        # A source has marks and lists of its own; who copies it states nothing new.
+        known |= forms(whole) | forms(_stating(source.text))
+    missing = [answer[f.start : f.end].strip() for f in stated if not f.forms & known]
     return tuple(dict.fromkeys(missing))
 
 
 def _stating(text: str) -> str:
-    """The answer with blanks where its numbers state nothing: citations, list marks, addresses."""
+    """The text with blanks where its numbers state nothing: citations, list marks, addresses."""
 
     def blank(match: re.Match[str]) -> str:
         return " " * len(match.group())
 
-    digits = _LIST_MARK.sub(blank, _URL.sub(blank, plain_digits(text)))
-    return _CITATION.sub(lambda m: m.group() if _is_other(digits, m) else blank(m), digits)
+    said = _LIST_MARK.sub(blank, _URL.sub(blank, plain_digits(text)))
+    before = ""
+    # One citation may stand within another: "[[7]9]".
+    while said != before:
+        before = said
+        said = _CITATION.sub(lambda m: m.group() if _is_other(m.string, m) else blank(m), said)
+    return said

@@ -261,6 +261,12 @@ def test_what_is_taken_out_does_not_join_a_word_and_a_figure() -> None:
     assert judge("東京[9]は", SOURCES).text == "東京は"
 
 
+@pytest.mark.parametrize("text", ["1[0]¼", "300[9] 500 men", "3[7] 000"])
+def test_figures_with_a_citation_between_them_are_two(text: str) -> None:
+    assert judge(text, (source(1, "A", text),)).unsupported == ()
+    assert judge(text, (source(1, "A", "Nothing."),)).unsupported != ()
+
+
 @given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
 def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
     for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
