@@ -19,6 +19,8 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 _HEAD_SHARE = 0.4
 """Most of the window that the heading path may take."""
 _LEAST = 8
+_JOINT = 2
+"""Tokens that a blank line between two blocks costs at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,54 +59,79 @@ def chunks(note: Note, count: Count, window: int) -> tuple[Chunk, ...]:
     if not groups:
         groups.append(((), [Block((), "text", note.title)]))
     extra = ", ".join([*note.aliases, *note.tags])
-    for headings, blocks in groups:
-        head = _head((note.title, *headings), extra if not found else "", count, window)
-        room = window - count([head + "\n"])[0]
+    heads = _heads(
+        [
+            _spellings((note.title, *headings), "" if place else extra)
+            for place, (headings, _) in enumerate(groups)
+        ],
+        count,
+        window,
+    )
+    # Few large calls: a tokenizer takes as long to begin as for a paragraph.
+    taken = count([head + "\n" for head in heads])
+    sizes = iter(count([block.text for _, blocks in groups for block in blocks]))
+    for (headings, blocks), head, used in zip(groups, heads, taken, strict=True):
         path = " > ".join((note.title, *headings))
-        for text in _packed(blocks, count, room):
+        for text in _packed(list(zip(blocks, sizes, strict=False)), count, window - used):
             embedded = f"{head}\n{text}"
             digest = hashlib.sha256(embedded.encode()).hexdigest()
             found.append(Chunk(path, text, embedded, digest))
     return tuple(found)
 
 
-def _head(path: Sequence[str], extra: str, count: Count, window: int) -> str:
-    """The heading path as the model reads it, outer headings left out when it is too long."""
-    most = max(_LEAST, int(window * _HEAD_SHARE))
+def _spellings(path: Sequence[str], extra: str) -> list[str]:
+    """A heading path as the model may read it, from the fullest to the innermost heading alone."""
     texts = [" > ".join(path)]
     if extra:
         texts.insert(0, f"{texts[0]} ({extra})")
     if len(path) > 2:
         texts.append(f"{path[0]} > {path[-1]}")
-    texts.append(path[-1])
-    for text in texts:
-        if count([text])[0] <= most:
-            return text
-    return _pieces(path[-1], count, most)[0]
+    return [*texts, path[-1]]
 
 
-def _packed(blocks: Sequence[Block], count: Count, room: int) -> list[str]:
-    """Texts of whole blocks, each no longer than the room."""
-    sizes = count([block.text for block in blocks])
+def _heads(paths: Sequence[Sequence[str]], count: Count, window: int) -> list[str]:
+    """The fullest spelling of each path that leaves room enough for the text."""
+    most = max(_LEAST, int(window * _HEAD_SHARE))
+    heads = []
+    for texts, size in zip(paths, count([texts[0] for texts in paths]), strict=True):
+        fitting = (text for text in texts[1:] if count([text])[0] <= most)
+        head = texts[0] if size <= most else next(fitting, None)
+        heads.append(_pieces(texts[-1], count, most)[0] if head is None else head)
+    return heads
+
+
+def _packed(blocks: Sequence[tuple[Block, int]], count: Count, room: int) -> list[str]:
+    """Texts of whole blocks, each no longer than the room; blocks come with their tokens."""
     found: list[str] = []
+    unsure: set[int] = set()
     parts: list[str] = []
     used = 0
-    for block, size in zip(blocks, sizes, strict=True):
+
+    def close() -> None:
+        # Counts of parts add up for word pieces; for other tokenizers a joint may cost something.
+        if used + _JOINT * (len(parts) - 1) > room:
+            unsure.add(len(found))
+        found.append("\n\n".join(parts))
+
+    for block, size in blocks:
         if used + size > room and parts:
-            found.append("\n\n".join(parts))
+            close()
             parts, used = [], 0
         if size <= room:
             parts.append(block.text)
             used += size
         else:
-            found += _cut(block, count, room)
+            cut = _cut(block, count, room)
+            unsure.update(range(len(found), len(found) + len(cut)))
+            found += cut
     if parts:
-        found.append("\n\n".join(parts))
-    # Counts of parts add up for word pieces; for other tokenizers a joint may cost one more.
-    lengths = count(found) if found else []
+        close()
+    if not unsure:
+        return found
+    lengths = dict(zip(sorted(unsure), count([found[i] for i in sorted(unsure)]), strict=True))
     checked: list[str] = []
-    for text, length in zip(found, lengths, strict=True):
-        checked += [text] if length <= room else _pieces(text, count, room)
+    for place, text in enumerate(found):
+        checked += [text] if lengths.get(place, 0) <= room else _pieces(text, count, room)
     return checked
 
 
@@ -150,14 +177,22 @@ def _pieces(text: str, count: Count, room: int) -> list[str]:
         words += [word[i : i + size] for i in range(0, len(word), size)]
     if len(words) <= 1:
         return words or [text]
+    lengths = count(words)
+    # A blank costs nothing in word pieces; where it costs something, one token is enough.
+    found = _filled(words, lengths, room, 0)
+    return found if max(count(found)) <= room else _filled(words, lengths, room, 1)
+
+
+def _filled(words: Sequence[str], lengths: Sequence[int], room: int, blank: int) -> list[str]:
+    """Words joined by blanks, as many as fit, where a blank costs so many tokens."""
     found: list[str] = []
-    open_words: list[str] = []
+    parts: list[str] = []
     used = 0
-    for word, length in zip(words, count(words), strict=True):
-        if open_words and used + length > room:
-            found.append(" ".join(open_words))
-            open_words, used = [], 0
-        open_words.append(word)
-        used += length
-    found.append(" ".join(open_words))
+    for word, length in zip(words, lengths, strict=True):
+        if parts and used + blank + length > room:
+            found.append(" ".join(parts))
+            parts, used = [], 0
+        used += length + (blank if parts else 0)
+        parts.append(word)
+    found.append(" ".join(parts))
     return found

@@ -158,3 +158,26 @@ def test_no_chunk_is_longer_than_the_window_and_no_word_is_lost(lines, window):
     wanted = "".join("".join(block.text.split()) for block in note.blocks)
     got = "".join("".join(chunk.content.split()) for chunk in found)
     assert got == (wanted or "".join(note.title.split()))
+
+
+@given(
+    st.lists(st.text("ab .\n", min_size=1, max_size=60), min_size=1, max_size=12),
+    st.integers(24, 200),
+)
+def test_what_a_joint_costs_is_counted_too(blocks, window):
+    # Every character a token: a blank line between two blocks costs two.
+    note = parse("# T\n\n" + "\n\n".join(blocks), "x")
+    for chunk in chunks(note, lambda texts: [len(text) for text in texts], window):
+        assert len(chunk.embedded) <= window
+
+
+def test_a_note_is_counted_in_few_calls():
+    calls = []
+
+    def count(texts):
+        calls.append(len(texts))
+        return words(texts)
+
+    sections = "\n\n".join(f"## S{n}\n\nsome words of part {n}\n\nmore" for n in range(40))
+    assert len(chunks(parse(f"# T\n\n{sections}", "x"), count, 100)) == 40
+    assert len(calls) <= 3
