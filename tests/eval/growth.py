@@ -1,14 +1,9 @@
 """How retrieval bears growth: 3,000, 30,000, 300,000 generated articles around real ones.
 
-The real articles of wikipedia_en_squad stand among generated ones. Most of these are made of words
-drawn as they are distributed in the real articles, a quarter of them from one article, since texts
-have topics. One in twenty is a neighbour of a real article: its sentences, with names exchanged and
-every third word drawn anew.
-
-In a wiki that grows most words are rare, and most of the rare ones are new (Heaps 1978). So nine
-times in ten a rare word of the real articles becomes an invented one, which is new or one that was
-invented before, those that came often more often (Simon 1955): its distribution is Zipf's. One in
-ten stays, so that the questions' rare words are found in more articles the larger the corpus is.
+The real articles of wikipedia_en_squad stand among generated ones (`generated.py` says how these
+are made). ``--dense`` makes them the other way, the stress test: all are about the real subjects.
+``--calibration`` counts how many articles hold the questions' words, made either way, beside what
+the words' frequency in English lets expect.
 
 With ``--yardsticks`` the same questions go to two rankings over every word of every article, as
 only an engine that knows OR can make them: they show how much of a fall lies in the corpus. BM25
@@ -21,41 +16,27 @@ The files are kept in the cache folder and used again. Each size is measured in 
 from __future__ import annotations
 
 import argparse
-import html
 import json
 import os
-import random
 import re
 import resource
 import subprocess
 import sys
 import time
-from itertools import accumulate
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.kiwix import REPO
+from eval.generated import DATA, LIST, REAL, Articles, Calibrated, Dense
 
-from eval.nonsense import SYLLABLES
-
-DATA = REPO.parent / "shared" / "data"
-REAL = DATA / "zims" / "wikipedia_en_squad_2026-06.zim"
 SIZES = (3_000, 30_000, 300_000)
-NEIGHBOURS = 0.05
-TOPIC = 0.25
-"""Share of words from the article's own topic."""
-RARE = 2
-"""A word that no more real articles hold is a rare one."""
-KEPT = 0.1
-"""Share of rare words that stay as they are."""
-NEW = 0.3
-"""Share of invented words that never came before."""
 FALL_HIT5 = 3.0
 SLOWER = 2.0
-_VERSION = 2  # of the generator; a file of another one is built anew
+CALIBRATED_ON = 20_000
+"""Articles in which ``--calibration`` counts words."""
+_VERSION = 3  # of the generator; a file of another one is built anew
 
 
 def cache() -> Path:
@@ -64,137 +45,7 @@ def cache() -> Path:
     return Path(base) / "infoforge-eval"
 
 
-class Words:
-    """The words of the real articles as they are distributed, and their sentences."""
-
-    def __init__(self, chance: random.Random) -> None:
-        from infoforge.corpus.base import Deadline
-        from infoforge.corpus.zim import ZimCorpus
-
-        self.chance = chance
-        corpus = ZimCorpus(REAL)
-        counts: dict[str, int] = {}
-        holding: dict[str, int] = {}
-        self.topics: list[list[str]] = []
-        self.sentences: list[list[list[str]]] = []
-        for path in _real_paths():
-            article = corpus.read(path, Deadline(None))
-            text = " ".join(s.text for s in article.sections) if article else ""
-            words = re.findall(r"[^\W\d_]+", text)
-            if len(words) < 300:
-                continue
-            own = [word.lower() for word in words]
-            self.topics.append(own)
-            for word in own:
-                counts[word] = counts.get(word, 0) + 1
-            for word in set(own):
-                holding[word] = holding.get(word, 0) + 1
-            sentences = [re.findall(r"\w+|[,;:]", s) for s in re.split(r"(?<=[.!?])\s+", text)]
-            self.sentences.append([s for s in sentences if 6 <= len(s) <= 40])
-        self.rare = {word for word, articles in holding.items() if articles <= RARE}
-        self.nouns = [
-            [w for w in own if w not in self.rare and len(w) > 3] or own for own in self.topics
-        ]
-        self.invented: list[str] = []
-        self.words = list(counts)
-        self.weights = list(accumulate(counts[word] for word in self.words))
-        self.onsets, self.nuclei, self.codas, self.endings = (
-            part.split() for part in SYLLABLES["en"]
-        )
-
-    def drawn(self, count: int) -> list[str]:
-        """Words as they are distributed over all real articles."""
-        return self.chance.choices(self.words, cum_weights=self.weights, k=count)
-
-    def common(self, word: str) -> str:
-        """The word, or an invented one in the place of a rare one."""
-        if word.lower() in self.rare and self.chance.random() >= KEPT:
-            return self.name().lower()
-        return word
-
-    def name(self) -> str:
-        """A word that is made up; few of them come often."""
-        pick = self.chance.choice
-        old = self.invented and self.chance.random() >= NEW
-        word = pick(self.invented) if old else self._spoken()
-        self.invented.append(word)
-        return word
-
-    def _spoken(self) -> str:
-        pick = self.chance.choice
-        syllables = 1 + (self.chance.random() < 0.6)
-        word = "".join(pick(self.onsets) + pick(self.nuclei) for _ in range(syllables))
-        return (word + pick(self.codas) + pick(self.endings)).capitalize()
-
-    def article(self, number: int) -> tuple[str, str]:
-        """Title and HTML of a generated article."""
-        chance = self.chance
-        names = [self.name() for _ in range(4)]
-        topic = chance.randrange(len(self.topics))
-        if chance.random() < NEIGHBOURS:
-            text = self._neighbour(topic, names)
-        else:
-            text = self._drawn_text(topic, names)
-        noun = chance.choice(self.nouns[topic])
-        shapes = (
-            f"{names[0]} {noun}",
-            f"{noun.capitalize()} of {names[0]}",
-            f"{names[0]} {names[1]}",
-            f"{names[0]} ({noun})",
-        )
-        return f"{chance.choice(shapes)} {number}", text
-
-    def _drawn_text(self, topic: int, names: list[str]) -> str:
-        chance = self.chance
-        sentences = []
-        for _ in range(chance.randint(4, 16)):
-            size = chance.randint(8, 26)
-            own = round(size * TOPIC)
-            drawn = self.drawn(size - own) + chance.choices(self.topics[topic], k=own)
-            words = [self.common(word) for word in drawn]
-            chance.shuffle(words)
-            words[chance.randrange(size)] = chance.choice(names)
-            if chance.random() < 0.3:
-                words[chance.randrange(size)] = str(chance.randint(1500, 2020))
-            sentences.append(" ".join(words).capitalize() + ".")
-        return _paragraphs(sentences)
-
-    def _neighbour(self, topic: int, names: list[str]) -> str:
-        chance = self.chance
-        own = self.sentences[topic] or self.sentences[0]
-        sentences = []
-        for sentence in chance.choices(own, k=chance.randint(4, 16)):
-            fresh = iter(self.drawn(len(sentence)))
-            words = [
-                chance.choice(names)
-                if word[0].isupper()
-                else next(fresh)
-                if len(word) > 3 and chance.random() < 1 / 3
-                else self.common(word)
-                for word in sentence
-            ]
-            sentences.append(" ".join(words) + ".")
-        return _paragraphs(sentences)
-
-
-def _paragraphs(sentences: list[str]) -> str:
-    parts = [sentences[at : at + 5] for at in range(0, len(sentences), 5)]
-    return "".join(f"<p>{html.escape(' '.join(part))}</p>" for part in parts)
-
-
-def _real_paths() -> list[str]:
-    from libzim.reader import Archive
-
-    archive = Archive(REAL)
-    found = []
-    for number in range(archive.all_entry_count):
-        entry = archive._get_entry_by_id(number)
-        if not entry.is_redirect and entry.get_item().mimetype.startswith("text/html"):
-            found.append(entry.path)
-    return found
-
-
-def build(path: Path, count: int) -> None:
+def build(path: Path, articles: Articles, count: int) -> None:
     """Write a ZIM file of the real articles and ``count`` generated ones."""
     from libzim.reader import Archive
     from libzim.writer import Creator, Hint, Item, StringProvider
@@ -219,7 +70,6 @@ def build(path: Path, count: int) -> None:
         def get_hints(self) -> dict[Any, int]:
             return {Hint.FRONT_ARTICLE: 1}
 
-    words = Words(random.Random(count))
     archive = Archive(REAL)
     beside = path.with_suffix(".part")
     beside.unlink(missing_ok=True)
@@ -236,7 +86,7 @@ def build(path: Path, count: int) -> None:
                 content = bytes(entry.get_item().content)
                 creator.add_item(Entry(entry.path, entry.title, content))
         for number in range(count):
-            title, text = words.article(number)
+            title, text = articles.article(number)
             page = f"<html><head><title>{title}</title></head><body><h1>{title}</h1>{text}</body>"
             creator.add_item(Entry(title.replace(" ", "_"), title, f"{page}</html>".encode()))
         for key, value in {
@@ -253,14 +103,15 @@ def build(path: Path, count: int) -> None:
     beside.replace(path)
 
 
-def built(count: int) -> tuple[Path, float]:
+def built(count: int, dense: bool) -> tuple[Path, float]:
     """The file of a size, and how long its making took (in seconds, as noted when it was made)."""
     folder = cache()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"growth{_VERSION}_{count}_2026-06.zim"
+    path = folder / f"growth{_VERSION}{'dense' if dense else ''}_{count}_2026-06.zim"
     note = path.with_suffix(".json")
     if not (path.exists() and note.exists()):
         argv = [sys.executable, __file__, "--build", str(path), str(count)]
+        argv += ["--dense"] if dense else []
         started = time.monotonic()
         subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
         note.write_text(json.dumps({"seconds": time.monotonic() - started}))
@@ -344,18 +195,63 @@ def yardsticks(path: Path, count: int, seed: int) -> dict[str, float]:
     return {name: 100 * hit / len(asked) for name, hit in hits.items()}
 
 
+def calibration(count: int, seed: int) -> None:
+    """Print which share of the articles holds the questions' words, and which share should."""
+    from infoforge.evaluate import questions
+    from infoforge.retrieval.keywords import keywords
+    from infoforge.text.words import UNKNOWN_ZIPF, stem
+
+    every = questions.load(DATA / "questions" / "en_squad.jsonl")
+    asked = questions.sample(every, count, seed)
+    rare = [[t.stem for t in keywords(q.text, "en").by_rarity()[:5]] for q in asked]
+    wanted = {word for words in rare for word in words}
+    heads = {word[:3] for word in wanted}
+    rates: dict[str, float] = dict.fromkeys(wanted, 0.0)
+    for line in LIST.read_text("utf-8").splitlines():
+        word, _, tenths = line.partition("\t")
+        if word[:3] in heads and (same := stem(word, "en")) in wanted:
+            rates[same] += 10 ** (int(tenths) / 10 - 9)
+    for kind in (Calibrated, Dense):
+        # As they are in the largest corpus: its first ones.
+        articles = kind(SIZES[-1])
+        held = dict.fromkeys(wanted, 0)
+        lengths = []
+        for number in range(CALIBRATED_ON):
+            text = re.sub(r"<[^>]*>", " ", articles.article(number)[1]).lower()
+            words = re.findall(r"\w+", text)
+            lengths.append(len(words))
+            for word in {stem(w, "en") for w in words if w[:3] in heads} & wanted:
+                held[word] += 1
+        mean, median = sum(lengths) / len(lengths), sorted(lengths)[len(lengths) // 2]
+        print(f"{kind.__name__}: {mean:.0f} words an article, median {median}")
+        for place in range(5):
+            own = [words[place] for words in rare if len(words) > place]
+            seen = sorted(held[word] / CALIBRATED_ON for word in own)
+            due = sorted(
+                1 - exp(-mean * max(rates[word], 10 ** (UNKNOWN_ZIPF - 9))) for word in own
+            )
+            middle = len(own) // 2
+            print(
+                f"  word {place + 1} by rarity: in {seen[middle]:.2%} of the articles (median), "
+                f"by its frequency {due[middle]:.2%}"
+            )
+
+
 def main() -> int:
     """Build what is missing, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, help=f"generated articles [{SIZES}]")
-    parser.add_argument("--count", type=int, default=200, help="questions")
+    parser.add_argument("--count", type=int, default=1000, help="questions")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--yardsticks", action="store_true", help="BM25 and TF-IDF beside it")
+    parser.add_argument("--dense", action="store_true", help="all about the real subjects")
+    parser.add_argument("--calibration", action="store_true", help="count the questions' words")
     parser.add_argument("--build", nargs=2, metavar=("FILE", "N"), help=argparse.SUPPRESS)
     parser.add_argument("--measure", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.build:
-        build(Path(options.build[0]), int(options.build[1]))
+        count = int(options.build[1])
+        build(Path(options.build[0]), (Dense if options.dense else Calibrated)(count), count)
         return 0
     if options.measure:
         print(json.dumps(measure(Path(options.measure), options.count, options.seed)))
@@ -363,13 +259,16 @@ def main() -> int:
     if not REAL.is_file():
         print("growth: skipped: no ../shared/data beside the repository")
         return 0
+    if options.calibration:
+        calibration(options.count, options.seed)
+        return 0
     print(
         f"{'articles':>10}{'hit@1':>8}{'hit@5':>8}{'empty':>7}{'answer':>8}{'p50 ms':>9}"
         f"{'p95 ms':>9}{'search':>8}{'searches':>10}{'peak MB':>9}{'file MB':>9}{'build s':>9}"
     )
     before: dict[str, float] = {}
     for count in (0, *(options.sizes or SIZES)):
-        path, took = (REAL, 0.0) if count == 0 else built(count)
+        path, took = (REAL, 0.0) if count == 0 else built(count, options.dense)
         argv = [sys.executable, __file__, "--measure", str(path), "--count", str(options.count)]
         done = subprocess.run(
             [*argv, "--seed", str(options.seed)], stdout=subprocess.PIPE, check=True

@@ -4,7 +4,7 @@ import random
 import re
 
 import pytest
-from eval import ambiguous, growth, nonsense, variants
+from eval import ambiguous, generated, growth, nonsense, variants
 from eval.run import BAR, SETS
 
 from infoforge.corpus.zim import ZimCorpus
@@ -110,11 +110,12 @@ def test_the_bar_has_an_aim_for_each_set():
                if "en_squad" in peer)  # fmt: skip
 
 
-def test_a_grown_corpus_holds_the_real_articles_and_the_generated_ones(shared_data, tmp_path):
+@pytest.mark.parametrize("kind", [generated.Calibrated, generated.Dense])
+def test_a_grown_corpus_holds_the_real_articles_and_the_generated_ones(shared_data, tmp_path, kind):
     from infoforge.corpus.base import Deadline
 
     path = tmp_path / "growth_2026-06.zim"
-    growth.build(path, 40)
+    growth.build(path, kind(40), 40)
     grown, real = ZimCorpus(path), ZimCorpus(growth.REAL)
     assert grown.describe().articles >= real.describe().articles + 40
     assert grown.describe().fulltext
