@@ -6,19 +6,21 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from infoforge.contract import CorpusUnavailable, Notice
 from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
-from infoforge.records import Article, Hit
+from infoforge.records import Hit
 from infoforge.retrieval import gate
 from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
-from infoforge.retrieval.ranking import Ranked, score
-from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step
+from infoforge.retrieval.ranking import Ranked
+from infoforge.retrieval.reading import Reader
+from infoforge.retrieval.relax import FEW_ARTICLES, LARGE, Candidate, FullText, Step
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
-from infoforge.text.words import fold, has_list, tokens
+from infoforge.text.words import fold, has_list, long_words, tokens
 
 Warn = Callable[[Notice], None]
 
@@ -28,10 +30,9 @@ READ_MORE = 2
 READ_LARGE = 7
 """The first ones where a corpus has more than `FEW_ARTICLES`: more of them hold all words."""
 READ_MOST = 24
-"""Articles read while none of them holds `ENOUGH` of the question in one window."""
+"""Articles read while none of them fits well."""
 READ_AGAIN = 8
 """As many again after a second round of searches, while none does."""
-ENOUGH = 0.8
 TITLE_PHRASES = 1
 TITLE_HITS = 6
 NEAREST = 7
@@ -39,8 +40,6 @@ NEAREST = 7
 MISSPELT_HITS = 30
 _SHORTEST_MISSPELT = 5
 _BEGINNING = 3
-BRANCHES = 3
-"""Articles read for the links of one disambiguation page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,12 @@ class _Search:
         language: str,
     ) -> None:
         self.corpora = {corpus.name: corpus for corpus in corpora}
+        # Where texts are found by meaning, a short one is no stub.
+        self.large = {
+            corpus.name
+            for corpus in corpora
+            if corpus.describe().articles >= LARGE and not hasattr(corpus, "nearest")
+        }
         self.deadline = deadline
         self.warn = warn
         spoken = [code for c in corpora for code in c.describe().languages]
@@ -110,14 +115,11 @@ class _Search:
         self.steps: list[Step] = []
         self.partial = False
         self.failed: dict[str, str] = {}
-        self.articles: dict[tuple[str, str], Article] = {}
-        self.evidence: dict[tuple[str, str], dict[str, float]] = {}
         self.near: dict[tuple[str, str], float] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.searches: dict[str, FullText] = {}
-        self.ranked: list[Ranked] = []
-        self.scored: set[tuple[str, str]] = set()
-        self.again = False
+        self.extra = False
+        """What is looked for now is beyond what every question gets."""
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
@@ -132,14 +134,24 @@ class _Search:
                 "infoforge doctor says what is wrong",
             )
         seconds["candidates"] = time.perf_counter() - started
+        seconds["reading"] = 0.0
+        # After respelling: the keywords are now what they will be.
+        reader = Reader(
+            self.corpora,
+            self.keywords,
+            self.deadline,
+            large=self.large,
+            warn=self.warn,
+            trouble=self._trouble,
+        )
+        self._read_all(reader, pool, 0 if self.large else READ_MOST, seconds)
+        if self.large:
+            first = reader.count
+            self._long(reader, seconds)
+            self._read_all(reader, pool, READ_MOST + reader.count - first, seconds)
+        self._again(reader, pool, seconds)
         started = time.perf_counter()
-        self._read_all(pool, READ_MOST)
-        seconds["reading"] = time.perf_counter() - started
-        # A second round takes about as long as the first; what is there is not put at risk for it.
-        if not self._enough() and self.deadline.left() > sum(seconds.values()):
-            self._again(pool, seconds)
-        ranked = self.ranked
-        started = time.perf_counter()
+        ranked = reader.ranked
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
         passed, refused = gate.split(ranked)
@@ -172,7 +184,8 @@ class _Search:
         found: dict[str, Candidate] = {}
         counted = not has_list(self.keywords.language)
         terms = self.keywords.by_rarity()
-        fulltext = FullText(corpus, terms, self.deadline, counted=counted)
+        spread = long_words(self.keywords.language) if corpus.name in self.large else ()
+        fulltext = FullText(corpus, terms, self.deadline, counted=counted, long_words=spread)
         try:
             for hit in self._nearest(corpus):
                 found[hit.path] = Candidate(hit)
@@ -260,9 +273,17 @@ class _Search:
                     found[hit.path] = Candidate(hit, evidence=evidence, suggested=True)
         return found
 
+    def _trouble(self, corpus: Corpus, error: DeadlineExceeded | CorpusError) -> None:
+        """An article that could not be read."""
+        if isinstance(error, CorpusError):
+            self.partial = True
+            self.warn(Notice("article_unreadable", str(error)))
+        elif not self.partial:
+            self._out_of_time(corpus)
+
     def _out_of_time(self, corpus: Corpus) -> None:
-        if self.again:
-            return
+        if self.extra:
+            return  # no loss to tell of
         if not self.partial or corpus.name not in self.failed:
             self.warn(
                 Notice("deadline", f"{corpus.name}: time ran out; answering from what was found")
@@ -294,96 +315,78 @@ class _Search:
         head = [c for c in ranked if c in firsts]
         return head + [c for c in ranked if c not in head]
 
-    def _read_all(self, pool: Sequence[Candidate], most: int) -> None:
+    def _read_all(
+        self, reader: Reader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
+    ) -> None:
         """Read the most promising candidates, and more of them while nothing fits well.
 
         Most questions are answered by one of the first; those that are not are worth the time.
         """
+        started = time.perf_counter()
         large = any(c.describe().articles > FEW_ARTICLES for c in self.corpora.values())
         first = (READ_LARGE if large else READ) + READ_MORE * (len(self.corpora) - 1)
         for candidate in self._by_promise(pool):
-            if len(self.scored) >= (first if self._enough() else max(first, most)):
-                return
-            article = self._read(candidate)
-            if article is not None and article.disambiguation:
-                self._branch(article)
-            for key, known in self.articles.items():
-                if key in self.scored:
-                    continue
-                self.scored.add(key)
-                if not known.disambiguation and known.sections:
-                    self.ranked.append(score(known, self.keywords, self.evidence[key]))
-
-    def _enough(self) -> bool:
-        """Whether an article that was read holds most of the question in one window."""
-        return any(r.scores.window >= ENOUGH for r in self.ranked)
-
-    def _again(self, pool: Sequence[Candidate], seconds: dict[str, float]) -> None:
-        """A second round, in the time that is left; that it ran out then is no loss to tell of."""
-        self.again = True
-        started = time.perf_counter()
-        more = self._more()
-        seconds["candidates"] += time.perf_counter() - started
-        started = time.perf_counter()
-        if more:
-            self._read_all([*pool, *more], READ_MOST + READ_AGAIN)
+            if reader.count >= (first if reader.enough() else max(first, most)):
+                break
+            reader.look_at(candidate)
         seconds["reading"] += time.perf_counter() - started
 
-    def _more(self) -> list[Candidate]:
-        """Candidates of a second round of searches; none where there was none."""
-        found: list[Candidate] = []
+    def _long(self, reader: Reader, seconds: dict[str, float]) -> None:
+        """Read the long articles among many hits, and while nothing fits those of rare words."""
+        self.extra = True
         for fulltext in self.searches.values():
-            before = len(fulltext.steps)
-            try:
-                fulltext.more()
-            except DeadlineExceeded:
-                pass
-            except CorpusError as error:
-                self.partial = True
-                self.warn(Notice("corpus_failed", str(error)))
-            if len(fulltext.steps) > before:
-                self.steps += fulltext.steps[before:]
-                found += fulltext.candidates.values()
-        return found
+            for terms in fulltext.crowded():
+                self._long_of(reader, fulltext, terms, seconds)
+            for terms in fulltext.rarest():
+                if not reader.enough():
+                    self._long_of(reader, fulltext, terms, seconds)
+        self.extra = False
 
-    def _read(self, candidate: Candidate) -> Article | None:
-        hit = candidate.hit
-        if (hit.corpus, hit.path) in self.articles:
-            return None
+    def _long_of(
+        self,
+        reader: Reader,
+        fulltext: FullText,
+        terms: tuple[Term, ...],
+        seconds: dict[str, float],
+    ) -> None:
+        if not self._time_left(seconds):
+            return
+        started = time.perf_counter()
+        found = self._further(fulltext, partial(fulltext.long, terms))
+        searched = time.perf_counter()
+        for candidate in found:
+            reader.look_at(candidate)
+        seconds["candidates"] += searched - started
+        seconds["reading"] += time.perf_counter() - searched
+
+    def _again(self, reader: Reader, pool: Sequence[Candidate], seconds: dict[str, float]) -> None:
+        """A second round of searches, while nothing fits and in the time that is left."""
+        if reader.enough() or not self._time_left(seconds):
+            return
+        self.extra = True
+        started = time.perf_counter()
+        before = len(self.steps)
+        more = [c for f in self.searches.values() for c in self._further(f, f.more)]
+        seconds["candidates"] += time.perf_counter() - started
+        if len(self.steps) > before:
+            self._read_all(reader, [*pool, *more], reader.count + READ_AGAIN, seconds)
+
+    def _time_left(self, seconds: dict[str, float]) -> bool:
+        """Whether there is as much time as was used: what is there is not put at risk for more."""
+        return self.deadline.left() > sum(seconds.values())
+
+    def _further(
+        self, fulltext: FullText, search: Callable[[], list[Candidate]]
+    ) -> list[Candidate]:
+        """Search beyond the first round; a corpus that fails or has no time left finds nothing."""
+        before = len(fulltext.steps)
         try:
-            article = self.corpora[hit.corpus].read(hit.path, self.deadline)
+            return search()
         except DeadlineExceeded:
-            if not self.partial:
-                self._out_of_time(self.corpora[hit.corpus])
-            return None
+            return []
         except CorpusError as error:
             self.partial = True
-            self.warn(Notice("article_unreadable", str(error)))
-            return None
-        if article is None:
-            return None
-        key = (hit.corpus, article.path)
-        merged = self.evidence.setdefault(key, {})
-        for stem, value in candidate.evidence.items():
-            merged[stem] = max(merged.get(stem, 0.0), value)
-        if key in self.articles:
-            return None  # a redirect to what was read already
-        self.articles[key] = article
-        return article
-
-    def _branch(self, page: Article) -> None:
-        """A disambiguation page is no source; the articles it leads to are candidates."""
-        if fit(page.title, self.keywords).mass > 0:
-            self.warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
-        own = {term.stem: term.weight for term in self.keywords.terms}
-        scored = []
-        for place, link in enumerate(page.links):
-            said = keywords(f"{link.text} {link.context}", self.keywords.language)
-            match = sum(own.get(stem, 0.0) for stem in {word.stem for word in said.words})
-            title = fit(link.text or link.path.replace("_", " "), self.keywords)
-            scored.append(
-                (-(match + title.mass * title.covered + 2 * title.qualified), place, link)
-            )
-        scored.sort(key=lambda item: item[:2])
-        for _, _, link in scored[:BRANCHES]:
-            self._read(Candidate(Hit(page.corpus, link.path, link.text), context=link.context))
+            self.warn(Notice("corpus_failed", str(error)))
+            return []
+        finally:
+            self.steps += fulltext.steps[before:]

@@ -3,7 +3,9 @@
 The score adds what information retrieval has long found to tell (BM25F: Robertson, Zaragoza and
 Taylor 2004; proximity: Tao and Zhai 2007; neighbouring words in their order: Metzler and Croft
 2005): the best windows of the text, saturated term frequencies over the whole of it, the question's
-phrases, the lead, and the title; each as a share of what the question's words weigh.
+phrases, the lead, and the title; each as a share of what the question's words weigh. In a corpus of
+thousands of articles stubs sink, since many of them hold any few words by chance, and longer texts
+are what is asked for more often (Singhal, Buckley and Mitra 1996).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import log
 
 from infoforge.records import Article
 from infoforge.retrieval.keywords import Keywords
@@ -29,6 +32,9 @@ CJK_SENTENCE = 50
 PHRASE_GAP = 10
 """Characters that may stand between neighbouring words beyond those of the question."""
 LEAD = 600
+STUB = (500, 10_000)
+"""Characters up to which an article is a mere stub, and from which on it is none at all."""
+CJK_STUB = (160, 3_300)
 
 _K1 = 1.2
 _LIST_TITLE = re.compile(
@@ -74,6 +80,7 @@ class Scores:
         evidence: Share by the searches that found it.
         spoken: The article is in the question's language.
         sinks: A list, an outline, a bare year or a main page.
+        stub: How short an article in a large corpus is, 0 to 1.
         invented: Share of the words that no list knows and the article lacks.
         unlisted: Share of the words in no frequency list that the article lacks, invented or not.
         strangers: Share of those invented that are written as names.
@@ -97,6 +104,7 @@ class Scores:
     evidence: float
     spoken: bool
     sinks: bool
+    stub: float
     invented: float
     unlisted: float
     strangers: float
@@ -139,6 +147,7 @@ WEIGHTS = {
     "meaning": 1.8,
     "spoken": 0.3,
     "sinks": -0.35,
+    "stub": -0.3,
 }
 """Weights of the shares; tuned on the committed question sets by tests/eval."""
 
@@ -148,6 +157,8 @@ def score(
     keywords: Keywords,
     evidence: dict[str, float],
     weights: Sequence[float] | None = None,
+    *,
+    large: bool = False,
 ) -> Ranked:
     """Score one article against a question.
 
@@ -156,6 +167,7 @@ def score(
         keywords: The question's keywords.
         evidence: What the searches said of it, by stem.
         weights: Weight of each term; the terms' own when not given.
+        large: The article is one of thousands.
 
     Returns:
         The article with its scores and the places of the question's words.
@@ -181,7 +193,8 @@ def score(
         occurrences.sort(key=lambda o: (o.start, -o.share))
         title_places += matcher.find_misspelt(folded_title, odd)
     in_title = {o.term: o.share for o in title_places}
-    size, narrow = (CJK_WINDOW, CJK_SENTENCE) if is_cjk(text[:2000]) else (WINDOW, SENTENCE)
+    cjk = is_cjk(text[:2000])
+    size, narrow = (CJK_WINDOW, CJK_SENTENCE) if cjk else (WINDOW, SENTENCE)
     window, at = best_window(occurrences, own, size)
     counts: dict[int, float] = {}
     best_share: dict[int, float] = {}
@@ -214,6 +227,7 @@ def score(
         evidence=_evidence(keywords, own, evidence) / mass,
         spoken=bool(keywords.language) and article.language == keywords.language,
         sinks=_sinks(article, keywords, title),
+        stub=_stub(len(text), CJK_STUB if cjk else STUB) if large else 0.0,
         invented=sum(t.weight for t in lacking if not t.exists) / mass,
         unlisted=sum(t.weight for t in lacking if not t.listed and t.kind != "number") / mass,
         strangers=sum(t.weight for t in lacking if not t.exists and t.name) / mass,
@@ -247,6 +261,7 @@ def total(parts: Scores, weights: dict[str, float]) -> float:
         + weights["evidence"] * parts.evidence
         + weights["spoken"] * parts.spoken
         + weights["sinks"] * parts.sinks
+        + weights["stub"] * parts.stub
     )
 
 
@@ -314,6 +329,12 @@ def best_window(
         if held > best + 1e-9:
             best, best_at = held, occurrences[left].start
     return best, best_at
+
+
+def _stub(length: int, bounds: tuple[int, int]) -> float:
+    least, most = bounds
+    grown = log(max(length, least) / least) / log(most / least)
+    return max(0.0, 1.0 - grown)
 
 
 def _sinks(article: Article, keywords: Keywords, title: TitleFit) -> bool:

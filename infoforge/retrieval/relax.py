@@ -5,6 +5,11 @@ of them while there are plenty of hits, fewer when there are none, and then sing
 there is budget. On a corpus of a few hundred short articles words seldom stand together, and single
 words come first. What a hit is known to hold (the words of the queries that found it) and at which
 rank it came is its evidence; reading decides later.
+
+The engine ranks by BM25, which puts short articles first; whoever asks mostly means a long one
+(Singhal, Buckley and Mitra 1996: the chance that a text is relevant grows with its length beyond
+what such a ranking gives). Where a search has more hits than can be read, a few words that only
+long texts hold all of are asked for with it: among those hits the long articles come first.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from math import log10
 
 from infoforge.corpus.base import Corpus, Deadline
-from infoforge.records import Hit
+from infoforge.records import Hit, Hits
 from infoforge.retrieval.keywords import Term
 
 SMALL_CORPUS = 150
@@ -32,6 +37,9 @@ LARGE = 2_000
 
 MORE = 4
 """Searches of a second round, each for `HITS_FEW` hits."""
+
+LONG = ((0,), (0, 1), (0, 2), (1, 2))
+"""Terms by rarity whose long articles are asked for in a second round."""
 
 COUNTED = 8
 """Words whose hits are counted where no list says how common they are."""
@@ -56,6 +64,15 @@ class Step:
     query: str
     total: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """The hits of a search: its terms, how many there are, and whether all of them were taken."""
+
+    terms: tuple[Term, ...]
+    total: int
+    whole: bool
 
 
 @dataclass(slots=True)
@@ -84,6 +101,7 @@ class FullText:
         deadline: The deadline of the whole search.
         budget: Most searches to make; one or two more when nothing was found at all.
         counted: No list says how common the words are, so their hits are counted first.
+        long_words: Words that long texts hold; none where the corpus does not rank by BM25.
     """
 
     def __init__(
@@ -94,6 +112,7 @@ class FullText:
         *,
         budget: int = 4,
         counted: bool = False,
+        long_words: Sequence[str] = (),
     ) -> None:
         self.corpus = corpus
         self.terms = list(terms)
@@ -105,6 +124,9 @@ class FullText:
         self.totals: dict[str, int] = {}
         self.counted = counted
         self._asked: set[frozenset[str]] = set()
+        self._sets: dict[frozenset[str], _Set] = {}
+        self._long_words = tuple(long_words)
+        self._long_asked: set[frozenset[str]] = set()
         few = 0 < corpus.describe().articles <= FEW_ARTICLES
         self._groups = PAIRS if few else TRIPLES
         self._large = not 0 < corpus.describe().articles < LARGE
@@ -124,17 +146,50 @@ class FullText:
             self._several(self.budget)
         self._singles()
 
-    def more(self) -> None:
+    def more(self) -> list[Candidate]:
         """A second round, when nothing that the first one found fits the question well.
 
         In a corpus where single words have few hits the first round has found what there is.
         """
         if not self._large:
-            return
+            return []
         self._hits = HITS_FEW
         self.budget = len(self.steps) + MORE
         self._several(self.budget)
         self._singles()
+        return list(self.candidates.values())
+
+    def crowded(self) -> list[tuple[Term, ...]]:
+        """The terms of the search with the fewest hits, if not all of these were taken."""
+        found = self._sets.values()
+        sets = sorted(found, key=lambda s: (s.total, -len(s.terms), [t.stem for t in s.terms]))
+        return [sets[0].terms] if self._large and sets and not sets[0].whole else []
+
+    def rarest(self) -> list[tuple[Term, ...]]:
+        """The rarest terms, alone and together, where not all of their hits were taken."""
+        terms = [term for term in self.terms if term.stem not in self.absent]
+        groups = LONG if self._large else ()
+        found = [tuple(terms[i] for i in group) for group in groups if group[-1] < len(terms)]
+        return [group for group in found if not self._taken(group)]
+
+    def long(self, terms: Sequence[Term]) -> list[Candidate]:
+        """The first long articles that hold some terms: all of the long words, or half of them."""
+        key = frozenset(term.stem for term in terms)
+        words = () if key in self._long_asked else self._long_words
+        self._long_asked.add(key)
+        while words:
+            query = " ".join([*(term.text for term in terms), *words])
+            found = self._search(query, terms, HITS)
+            if key in self._sets and found.total >= self._sets[key].total:
+                self._long_words = ()  # this index leaves such words out
+            if found.hits:
+                return [self.candidates[hit.path] for hit in found.hits]
+            words = words[: len(words) // 2]
+        return []
+
+    def _taken(self, terms: Sequence[Term]) -> bool:
+        known = self._sets.get(frozenset(term.stem for term in terms))
+        return known is not None and known.whole
 
     def _several(self, budget: int) -> None:
         terms = [term for term in self.terms if term.stem not in self.absent]
@@ -187,21 +242,26 @@ class FullText:
         if key in self._asked:
             return -1
         self._asked.add(key)
-        query = " ".join(term.text for term in terms)
-        started = time.perf_counter()
-        found = self.corpus.search(query, self._hits, self.deadline)
-        self.steps.append(
-            Step(self.corpus.name, "fulltext", query, found.total, time.perf_counter() - started)
-        )
+        found = self._search(" ".join(term.text for term in terms), terms, self._hits)
         if len(key) == 1:
             self.totals[terms[0].stem] = found.total
-        for rank, hit in enumerate(found.hits):
-            candidate = self.candidates.setdefault(hit.path, Candidate(hit))
-            for stem in key:
-                value = 1.0 / (1.0 + DECAY * rank)
-                candidate.evidence[stem] = max(candidate.evidence.get(stem, 0.0), value)
         if not found.hits:
             if len(key) == 1:
                 self.absent |= key
             return 0
-        return max(found.total, len(found.hits))
+        total = max(found.total, len(found.hits))
+        self._sets[key] = _Set(tuple(terms), total, total <= len(found.hits))
+        return total
+
+    def _search(self, query: str, terms: Sequence[Term], limit: int) -> Hits:
+        """Search, and note that each hit holds the terms."""
+        started = time.perf_counter()
+        found = self.corpus.search(query, limit, self.deadline)
+        took = time.perf_counter() - started
+        self.steps.append(Step(self.corpus.name, "fulltext", query, found.total, took))
+        for rank, hit in enumerate(found.hits):
+            evidence = self.candidates.setdefault(hit.path, Candidate(hit)).evidence
+            for term in terms:
+                value = 1.0 / (1.0 + DECAY * rank)
+                evidence[term.stem] = max(evidence.get(term.stem, 0.0), value)
+        return found

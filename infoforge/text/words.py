@@ -116,6 +116,15 @@ def stop_words(language: str) -> frozenset[str]:
         return frozenset()
 
 
+@lru_cache(maxsize=64)
+def long_words(language: str) -> tuple[str, ...]:
+    """Words that a long text of any subject holds and a short one seldom; empty without a list."""
+    try:
+        return tuple((DATA / f"{language}.long").read_text(encoding="utf-8").split())
+    except OSError:
+        return ()
+
+
 def has_list(language: str) -> bool:
     """Whether the package knows how common the words of this language are."""
     return _mapped(f"{language}.freq") is not None

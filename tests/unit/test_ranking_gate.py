@@ -106,6 +106,26 @@ def test_neighbours_may_be_inflected_and_a_little_apart() -> None:
     assert ranked(question, far)[0].scores.phrases == 0
 
 
+def test_a_stub_sinks_among_thousands_of_articles_alone() -> None:
+    asked = keywords("the zygote of Matsuyama", "en")
+    lead = "The zygote of Matsuyama. "
+    lengths = [score(article("A", lead + "x " * n), asked, {}, large=True) for n in (9, 900, 9000)]
+    stubs = [item.scores.stub for item in lengths]
+    assert stubs[0] == 1.0 > stubs[1] > stubs[2] == 0.0
+    for item in lengths:
+        plain = score(item.article, asked, {})
+        assert plain.scores.stub == 0.0
+        assert item.scores.total == pytest.approx(plain.scores.total - 0.3 * item.scores.stub)
+
+
+def test_han_says_more_in_fewer_characters() -> None:
+    asked = keywords("夏目漱石", "zh")
+    han, latin = (
+        score(article("A", text * 170), asked, {}, large=True) for text in ("夏目漱石", "lang ")
+    )
+    assert han.scores.stub < latin.scores.stub
+
+
 def test_what_the_searches_said_counts() -> None:
     asked = keywords("the zygote of Matsuyama", "en")
     plain = score(NOVEL, asked, {})

@@ -9,7 +9,7 @@ from infoforge.corpus.base import Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits, Section
 from infoforge.retrieval.find import find
 from infoforge.retrieval.keywords import keywords
-from infoforge.retrieval.relax import FullText
+from infoforge.retrieval.relax import Candidate, FullText
 
 BIG = 5_000_000
 
@@ -189,11 +189,86 @@ def test_where_nothing_is_known_of_words_their_hits_are_counted() -> None:
     assert "right" in fulltext.candidates
 
 
+def crowd(question: str, texts: dict[str, str], **options: int) -> FullText:
+    """The searches of a question on an engine that puts these texts last, after 300 others."""
+    fulltext = FullText(
+        Counting({f"T{n}": "matsuyama zygote gardener" for n in range(300)} | texts, **options),
+        keywords(question, "en").by_rarity(),
+        Deadline(None),
+        long_words=("most", "between", "while", "during"),
+    )
+    fulltext.run()
+    return fulltext
+
+
+def titles(candidates: list[Candidate]) -> set[str]:
+    return {candidate.hit.title for candidate in candidates}
+
+
+CROWDED = "Was there a zygote in Matsuyama?"
+
+
+def test_among_many_hits_those_that_hold_the_words_of_long_texts_are_asked_for() -> None:
+    fulltext = crowd(CROWDED, {"right": "matsuyama zygote most between while during"})
+    assert "right" not in fulltext.candidates
+    (terms,) = fulltext.crowded()
+    assert titles(fulltext.long(terms)) == {"right"}
+    assert fulltext.candidates["right"].evidence["zygot"] > 0
+    asked = len(fulltext.steps)
+    assert fulltext.long(terms) == []
+    assert len(fulltext.steps) == asked, "the same is not asked twice"
+
+
+def test_where_no_text_holds_all_of_these_words_half_of_them_do() -> None:
+    fulltext = crowd(CROWDED, {"right": "matsuyama zygote most between"})
+    (terms,) = fulltext.crowded()
+    assert titles(fulltext.long(terms)) == {"right"}
+
+
+def test_an_index_without_such_words_is_not_asked_again() -> None:
+    class Deaf(Counting):
+        def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+            kept = [w for w in query.split() if w not in ("most", "between", "while", "during")]
+            return super().search(" ".join(kept), limit, deadline)
+
+    corpus = Deaf({f"T{n}": "matsuyama zygote gardener" for n in range(300)})
+    terms = keywords(QUESTION, "en").by_rarity()
+    fulltext = FullText(corpus, terms, Deadline(None), long_words=("most", "between"))
+    fulltext.run()
+    fulltext.long(terms[:2])
+    asked = len(corpus.queries)
+    assert fulltext.long(terms[:1]) == []
+    assert len(corpus.queries) == asked
+
+
+def test_nothing_is_crowded_where_all_hits_were_taken() -> None:
+    assert crowd(CROWDED, {}).crowded()
+    assert not crowd(CROWDED, {}, articles=1000).crowded(), "a small corpus"
+    few = searched(Counting({"A": "zygote matsuyama", "B": "zygote matsuyama"}), CROWDED)
+    assert not few.crowded()
+
+
+def test_the_rarest_words_are_asked_for_where_their_hits_were_not_all_taken() -> None:
+    texts = {f"G{n}": "gardener" for n in range(300)} | {"A": "matsuyama zygote"}
+    found = searched(Counting(texts), "Did the gardener of Matsuyama paint a zygote?")
+    groups = [{term.text for term in group} for group in found.rarest()]
+    assert {"Matsuyama", "zygote"} not in groups, "its one hit was taken"
+    assert groups
+    assert all(len(group) <= 2 for group in groups)
+    assert not searched(Counting(texts, articles=1000), QUESTION).rarest()
+
+
+LONG_TEXT = " and so on" * 1_200
+"""What makes a text no stub."""
+
+
 class Readable(Counting):
-    """The same engine, whose texts can be read."""
+    """The same engine, whose texts can be read; each is long unless the engine is ``short``."""
+
+    short = False
 
     def read(self, path: str, deadline: Deadline) -> Article | None:
-        text = " ".join(sorted(self.texts[path]))
+        text = " ".join(sorted(self.texts[path])) + ("" if self.short else LONG_TEXT)
         section = Section("", text)
         return Article("wiki", path, path, f"zim://x/{path}", "2026-06", "en", (section,))
 
@@ -206,6 +281,35 @@ def test_more_articles_are_read_where_more_hold_all_words() -> None:
         found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
         read.append(len(found.ranked) + len(found.refused))
     assert read == [5, 7]
+
+
+def test_short_articles_that_fit_do_not_end_the_search_for_long_ones() -> None:
+    texts = {f"T{n}": "matsuyama gardener paint zygote harbour" for n in range(30)}
+    read = []
+    for short in (False, True):
+        corpus = Readable(texts)
+        corpus.short = short
+        found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+        read.append(len(found.ranked) + len(found.refused))
+    assert read[0] == 7 < read[1]
+
+
+def test_the_long_article_is_found_behind_many_short_ones() -> None:
+    texts = {f"T{n}": "matsuyama zygote" for n in range(300)}
+    texts["right"] = "matsuyama zygote most between while during"
+    found = find(CROWDED, [Readable(texts)], deadline=Deadline(None), warn=print, language="en")
+    assert "right" in {ranked.article.title for ranked in found.ranked}
+
+
+def test_a_corpus_that_knows_meanings_is_not_asked_for_long_texts() -> None:
+    class Meaning(Readable):
+        def nearest(self, question: str, count: int, deadline: Deadline) -> tuple[Hit, ...]:
+            return ()
+
+    corpus = Meaning({f"T{n}": "matsuyama zygote" for n in range(300)})
+    found = find(CROWDED, [corpus], deadline=Deadline(None), warn=print, language="en")
+    assert not any("between" in query for query in corpus.queries)
+    assert all(ranked.scores.stub == 0 for ranked in found.ranked)
 
 
 def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:

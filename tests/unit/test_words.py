@@ -18,6 +18,7 @@ from infoforge.text.words import (
     has_list,
     is_cjk,
     listed_zipf,
+    long_words,
     segment,
     stem,
     stop_words,
@@ -296,3 +297,17 @@ def test_a_bloom_filter_holds_what_it_was_made_of(tmp_path: Path) -> None:
 )
 def test_short_names_with_an_ampersand_are_one_word(text: str, found: list[str]) -> None:
     assert [word for word, _, _ in tokens(text, "en")] == found
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.long")), ids=lambda path: path.stem)
+def test_the_words_of_long_texts_are_common_ones(path):
+    found = long_words(path.stem)
+    assert len(set(found)) == len(found) >= 4
+    for word in found:
+        # Rarer words would leave long texts out, more common ones are in every text.
+        assert 5.4 <= zipf(word, path.stem) <= 6.5, word
+        assert word == word.lower()
+
+
+def test_a_language_without_such_a_list_has_none():
+    assert long_words("xx") == ()

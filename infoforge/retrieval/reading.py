@@ -1,0 +1,119 @@
+"""Reading candidates: each article once, redirects followed, disambiguation pages led on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from infoforge.contract import Notice
+from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
+from infoforge.records import Article, Hit
+from infoforge.retrieval.keywords import Keywords, keywords
+from infoforge.retrieval.ranking import Ranked, score
+from infoforge.retrieval.relax import Candidate
+from infoforge.retrieval.titles import fit
+
+ENOUGH = 0.8
+"""Share of the question in one window of an article that ends the search for better ones."""
+ENOUGH_LARGE = 0.82
+"""The same among thousands of articles, where more of them hold most words by chance."""
+STUB = 0.5
+"""How short an article may be to end it: many short ones hold a few words together."""
+BRANCHES = 3
+"""Articles read for the links of one disambiguation page."""
+
+Trouble = Callable[[Corpus, DeadlineExceeded | CorpusError], None]
+
+
+class Reader:
+    """The articles that were read for one question.
+
+    Args:
+        corpora: The corpora by name.
+        question: The question's keywords.
+        deadline: For each reading.
+        large: Names of the corpora with thousands of articles.
+        warn: Takes warnings of disambiguation pages.
+        trouble: Told of an article that can't be read, or not in time.
+    """
+
+    def __init__(
+        self,
+        corpora: Mapping[str, Corpus],
+        question: Keywords,
+        deadline: Deadline,
+        *,
+        large: Collection[str],
+        warn: Callable[[Notice], None],
+        trouble: Trouble,
+    ) -> None:
+        self.ranked: list[Ranked] = []
+        self.articles: dict[tuple[str, str], Article] = {}
+        self._corpora = corpora
+        self._question = question
+        self._deadline = deadline
+        self._large = large
+        self._enough = ENOUGH_LARGE if large else ENOUGH
+        self._warn = warn
+        self._trouble = trouble
+        self._evidence: dict[tuple[str, str], dict[str, float]] = {}
+        self._scored: set[tuple[str, str]] = set()
+
+    @property
+    def count(self) -> int:
+        """Articles read, disambiguation pages among them."""
+        return len(self._scored)
+
+    def enough(self) -> bool:
+        """Whether an article that is no stub holds most of the question in one window."""
+        return any(r.scores.window >= self._enough and r.scores.stub < STUB for r in self.ranked)
+
+    def look_at(self, candidate: Candidate) -> None:
+        """Read a candidate, and score it and what it leads to."""
+        article = self._read(candidate)
+        if article is not None and article.disambiguation:
+            self._branch(article)
+        for key, known in self.articles.items():
+            if key in self._scored:
+                continue
+            self._scored.add(key)
+            if not known.disambiguation and known.sections:
+                large = key[0] in self._large
+                self.ranked.append(score(known, self._question, self._evidence[key], large=large))
+
+    def _read(self, candidate: Candidate) -> Article | None:
+        hit = candidate.hit
+        if (hit.corpus, hit.path) in self.articles:
+            return None
+        corpus = self._corpora[hit.corpus]
+        try:
+            article = corpus.read(hit.path, self._deadline)
+        except (DeadlineExceeded, CorpusError) as error:
+            self._trouble(corpus, error)
+            return None
+        if article is None:
+            return None
+        key = (hit.corpus, article.path)
+        merged = self._evidence.setdefault(key, {})
+        for stem, value in candidate.evidence.items():
+            merged[stem] = max(merged.get(stem, 0.0), value)
+        if key in self.articles:
+            return None  # a redirect to what was read already
+        self.articles[key] = article
+        return article
+
+    def _branch(self, page: Article) -> None:
+        """A disambiguation page is no source; the articles it leads to are candidates."""
+        if fit(page.title, self._question).mass > 0:
+            self._warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
+        own = {term.stem: term.weight for term in self._question.terms}
+        scored = []
+        for place, link in enumerate(page.links):
+            said = keywords(f"{link.text} {link.context}", self._question.language)
+            match = sum(own.get(stem, 0.0) for stem in {word.stem for word in said.words})
+            title = fit(link.text or link.path.replace("_", " "), self._question)
+            scored.append(
+                (-(match + title.mass * title.covered + 2 * title.qualified), place, link)
+            )
+        scored.sort(key=lambda item: item[:2])
+        for _, _, link in scored[:BRANCHES]:
+            self._read(Candidate(Hit(page.corpus, link.path, link.text), context=link.context))
