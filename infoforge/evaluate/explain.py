@@ -90,9 +90,13 @@ def _term(term: Any, looked: Looked) -> dict[str, Any]:  # noqa: ANN401 - Term
     row = asdict(term)
     row["weight"] = round(row["weight"], 2)
     row["searched"] = sum(
-        term.text in call.query for call in looked.calls if call.kind == "fulltext"
+        _asked(term.text, call.query) for call in looked.calls if call.kind == "fulltext"
     )
     return row
+
+
+def _asked(word: str, query: str) -> bool:
+    return f" {word} " in f" {query} "
 
 
 def _let_go(looked: Looked) -> list[dict[str, str]]:
@@ -106,7 +110,7 @@ def _let_go(looked: Looked) -> list[dict[str, str]]:
         told = "they ask or join, and say nothing by themselves"
         rows.append({"word": " ".join(small), "why": told})
     for term in keywords.by_rarity():
-        along = [call for call in queries if term.text in call.query]
+        along = [call for call in queries if _asked(term.text, call.query)]
         if not along:
             rows.append({"word": term.text, "why": "rarer words were enough"})
         elif not any(call.total for call in along):

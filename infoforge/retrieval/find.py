@@ -16,7 +16,7 @@ from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked
 from infoforge.retrieval.reading import Reader
-from infoforge.retrieval.relax import FEW_ARTICLES, LARGE, Candidate, FullText, Step
+from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step, is_large
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
@@ -102,9 +102,7 @@ class _Search:
         self.corpora = {corpus.name: corpus for corpus in corpora}
         # Where texts are found by meaning, a short one is no stub.
         self.large = {
-            corpus.name
-            for corpus in corpora
-            if corpus.describe().articles >= LARGE and not hasattr(corpus, "nearest")
+            corpus.name for corpus in corpora if is_large(corpus) and not hasattr(corpus, "nearest")
         }
         self.deadline = deadline
         self.warn = warn
@@ -145,11 +143,13 @@ class _Search:
             trouble=self._trouble,
         )
         self._read_all(reader, pool, 0 if self.large else READ_MOST, seconds)
+        most = READ_MOST
         if self.large:
             first = reader.count
             self._long(reader, seconds)
-            self._read_all(reader, pool, READ_MOST + reader.count - first, seconds)
-        self._again(reader, pool, seconds)
+            most += reader.count - first
+            self._read_all(reader, pool, most, seconds)
+        self._again(reader, pool, most + READ_AGAIN, seconds)
         started = time.perf_counter()
         ranked = reader.ranked
         order = {name: place for place, name in enumerate(self.corpora)}
@@ -184,7 +184,9 @@ class _Search:
         found: dict[str, Candidate] = {}
         counted = not has_list(self.keywords.language)
         terms = self.keywords.by_rarity()
-        spread = long_words(self.keywords.language) if corpus.name in self.large else ()
+        language, spoken = self.keywords.language, corpus.describe().languages
+        asked = corpus.name in self.large and (language in spoken or not spoken)
+        spread = long_words(language) if asked else ()
         fulltext = FullText(corpus, terms, self.deadline, counted=counted, long_words=spread)
         try:
             for hit in self._nearest(corpus):
@@ -275,7 +277,7 @@ class _Search:
 
     def _trouble(self, corpus: Corpus, error: DeadlineExceeded | CorpusError) -> None:
         """An article that could not be read."""
-        if isinstance(error, CorpusError):
+        if not isinstance(error, DeadlineExceeded):
             self.partial = True
             self.warn(Notice("article_unreadable", str(error)))
         elif not self.partial:
@@ -334,7 +336,7 @@ class _Search:
     def _long(self, reader: Reader, seconds: dict[str, float]) -> None:
         """Read the long articles among many hits, and while nothing fits those of rare words."""
         self.extra = True
-        for fulltext in self.searches.values():
+        for fulltext in list(self.searches.values()):
             for terms in fulltext.crowded():
                 self._long_of(reader, fulltext, terms, seconds)
             for terms in fulltext.rarest():
@@ -349,27 +351,31 @@ class _Search:
         terms: tuple[Term, ...],
         seconds: dict[str, float],
     ) -> None:
-        if not self._time_left(seconds):
+        if fulltext.corpus.name not in self.searches or not self._time_left(seconds):
             return
         started = time.perf_counter()
         found = self._further(fulltext, partial(fulltext.long, terms))
-        searched = time.perf_counter()
+        seconds["candidates"] += time.perf_counter() - started
         for candidate in found:
+            if not self._time_left(seconds):
+                return
+            started = time.perf_counter()
             reader.look_at(candidate)
-        seconds["candidates"] += searched - started
-        seconds["reading"] += time.perf_counter() - searched
+            seconds["reading"] += time.perf_counter() - started
 
-    def _again(self, reader: Reader, pool: Sequence[Candidate], seconds: dict[str, float]) -> None:
+    def _again(
+        self, reader: Reader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
+    ) -> None:
         """A second round of searches, while nothing fits and in the time that is left."""
         if reader.enough() or not self._time_left(seconds):
             return
         self.extra = True
         started = time.perf_counter()
         before = len(self.steps)
-        more = [c for f in self.searches.values() for c in self._further(f, f.more)]
+        more = [c for f in list(self.searches.values()) for c in self._further(f, f.more)]
         seconds["candidates"] += time.perf_counter() - started
         if len(self.steps) > before:
-            self._read_all(reader, [*pool, *more], reader.count + READ_AGAIN, seconds)
+            self._read_all(reader, [*pool, *more], most, seconds)
 
     def _time_left(self, seconds: dict[str, float]) -> bool:
         """Whether there is as much time as was used: what is there is not put at risk for more."""
@@ -387,6 +393,7 @@ class _Search:
         except CorpusError as error:
             self.partial = True
             self.warn(Notice("corpus_failed", str(error)))
+            self.searches.pop(fulltext.corpus.name, None)  # it is not asked again
             return []
         finally:
             self.steps += fulltext.steps[before:]

@@ -47,7 +47,8 @@ class Reader:
         trouble: Trouble,
     ) -> None:
         self.ranked: list[Ranked] = []
-        self.articles: dict[tuple[str, str], Article] = {}
+        self._articles: dict[tuple[str, str], Article] = {}
+        self._tried: set[tuple[str, str]] = set()
         self._corpora = corpora
         self._question = question
         self._deadline = deadline
@@ -72,7 +73,7 @@ class Reader:
         article = self._read(candidate)
         if article is not None and article.disambiguation:
             self._branch(article)
-        for key, known in self.articles.items():
+        for key, known in self._articles.items():
             if key in self._scored:
                 continue
             self._scored.add(key)
@@ -82,8 +83,9 @@ class Reader:
 
     def _read(self, candidate: Candidate) -> Article | None:
         hit = candidate.hit
-        if (hit.corpus, hit.path) in self.articles:
+        if (hit.corpus, hit.path) in self._articles or (hit.corpus, hit.path) in self._tried:
             return None
+        self._tried.add((hit.corpus, hit.path))
         corpus = self._corpora[hit.corpus]
         try:
             article = corpus.read(hit.path, self._deadline)
@@ -96,9 +98,9 @@ class Reader:
         merged = self._evidence.setdefault(key, {})
         for stem, value in candidate.evidence.items():
             merged[stem] = max(merged.get(stem, 0.0), value)
-        if key in self.articles:
+        if key in self._articles:
             return None  # a redirect to what was read already
-        self.articles[key] = article
+        self._articles[key] = article
         return article
 
     def _branch(self, page: Article) -> None:

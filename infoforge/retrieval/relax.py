@@ -39,7 +39,7 @@ MORE = 4
 """Searches of a second round, each for `HITS_FEW` hits."""
 
 LONG = ((0,), (0, 1), (0, 2), (1, 2))
-"""Terms by rarity whose long articles are asked for in a second round."""
+"""Terms by rarity whose long articles are asked for while nothing fits."""
 
 COUNTED = 8
 """Words whose hits are counted where no list says how common they are."""
@@ -68,10 +68,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """The hits of a search: its terms, how many there are, and whether all of them were taken."""
+    """What a search found: how many hits there are about, the first ones, whether these are all."""
 
     terms: tuple[Term, ...]
     total: int
+    paths: tuple[str, ...]
     whole: bool
 
 
@@ -90,6 +91,11 @@ class Candidate:
     evidence: dict[str, float] = field(default_factory=dict)
     suggested: bool = False
     context: str = ""
+
+
+def is_large(corpus: Corpus) -> bool:
+    """Whether a corpus has thousands of articles; one that does not know counts as large."""
+    return not 0 < corpus.describe().articles < LARGE
 
 
 class FullText:
@@ -127,9 +133,10 @@ class FullText:
         self._sets: dict[frozenset[str], _Set] = {}
         self._long_words = tuple(long_words)
         self._long_asked: set[frozenset[str]] = set()
+        self._only_short: list[frozenset[str]] = []
         few = 0 < corpus.describe().articles <= FEW_ARTICLES
         self._groups = PAIRS if few else TRIPLES
-        self._large = not 0 < corpus.describe().articles < LARGE
+        self._large = is_large(corpus)
         self._hits = HITS_FEW if few else HITS
 
     def run(self) -> None:
@@ -175,17 +182,31 @@ class FullText:
     def long(self, terms: Sequence[Term]) -> list[Candidate]:
         """The first long articles that hold some terms: all of the long words, or half of them."""
         key = frozenset(term.stem for term in terms)
-        words = () if key in self._long_asked else self._long_words
+        words = self._long_words
+        if key in self._long_asked or any(short <= key for short in self._only_short):
+            return []
         self._long_asked.add(key)
-        while words:
-            query = " ".join([*(term.text for term in terms), *words])
+        for some in (words, words[: len(words) // 2]) if words else ():
+            query = " ".join([*(term.text for term in terms), *some])
             found = self._search(query, terms, HITS)
-            if key in self._sets and found.total >= self._sets[key].total:
-                self._long_words = ()  # this index leaves such words out
+            if self._unheard(key, found):
+                self._long_words = ()
+                return []
             if found.hits:
                 return [self.candidates[hit.path] for hit in found.hits]
-            words = words[: len(words) // 2]
+        self._only_short.append(key)
         return []
+
+    def _unheard(self, key: frozenset[str], found: Hits) -> bool:
+        """Whether the index leaves the long words out: the same hits, and not fewer.
+
+        Their number is an estimate, which may well be the same for fewer hits.
+        """
+        known = self._sets.get(key)
+        paths = tuple(hit.path for hit in found.hits)
+        return (
+            known is not None and found.total >= known.total and paths == known.paths[: len(paths)]
+        )
 
     def _taken(self, terms: Sequence[Term]) -> bool:
         known = self._sets.get(frozenset(term.stem for term in terms))
@@ -250,7 +271,9 @@ class FullText:
                 self.absent |= key
             return 0
         total = max(found.total, len(found.hits))
-        self._sets[key] = _Set(tuple(terms), total, total <= len(found.hits))
+        paths = tuple(hit.path for hit in found.hits)
+        whole = total <= len(paths) or len(paths) < self._hits
+        self._sets[key] = _Set(tuple(terms), total, paths, whole)
         return total
 
     def _search(self, query: str, terms: Sequence[Term], limit: int) -> Hits:
