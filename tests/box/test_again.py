@@ -9,6 +9,8 @@ from box.test_life import ZIMS
 Boxes = tuple[lab.Box, ...]
 
 _UNITS = "/home/infoforge/.config/systemd/user"
+_CONFIG = "/home/infoforge/.config/infoforge/config.yaml"
+_SPARE = "/home/infoforge/spare"
 _SKILLS = "/home/infoforge/.agents/skills /home/infoforge/.claude/skills"
 
 
@@ -36,6 +38,15 @@ def test_uninstall_then_site_again(boxes: Boxes) -> None:
     again = play("uninstall.yml")
     assert again.code == 0, again.output[-3000:]
     assert {row["changed"] for row in again.recap.values()} == {0}, again.output[-3000:]
+    # ZIM files that stayed can still be taken away: the configuration says where they are.
+    for box in boxes:
+        box.run(f"install -D /dev/null {_SPARE}/x.zim && cp -p {_CONFIG} {_CONFIG}.kept")
+        box.run(f"sed -i 's#{ZIMS}#{_SPARE}#' {_CONFIG} && grep -q {_SPARE} {_CONFIG}")
+    gone = play("uninstall.yml", extra={"uninstall_zims": True})
+    assert gone.code == 0, gone.output[-3000:]
+    for box in boxes:
+        box.run(f"test ! -e {_SPARE} && mv {_CONFIG}.kept {_CONFIG}")
+        assert box.run(listing).stdout == before[box.name]
     # As an admin does: with a wheel that the role builds from this repository.
     run = play("site.yml", extra={"cli_wheel": ""})
     assert run.code == 0, run.output[-3000:]
