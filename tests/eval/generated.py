@@ -18,8 +18,9 @@ Two ways to make them, both seeded by their number:
 
 `Dense` draws from the 300 real articles alone: the words that three of them hold come as often in
 all generated ones, and all of these are about the real subjects, a thousand on each of them. The
-questions' rare words then stand in 4 to 8 times as many articles as English would have them in
-(``growth.py --calibration`` counts it). It is a stress test: no wiki is so full of one subject.
+question's rarest word then stands in six times as many articles as English would have it in, the
+fifth in one and a half times as many (``growth.py --calibration`` counts it). It is a stress test:
+no wiki is so full of one subject.
 """
 
 from __future__ import annotations
