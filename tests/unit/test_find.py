@@ -1,0 +1,189 @@
+"""What is read of what the searches found, and what befalls a search that goes on for longer."""
+
+from __future__ import annotations
+
+import pytest
+from support.engine import BIG, CROWDED, QUESTION, Readable
+
+from infoforge.contract import Notice
+from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
+from infoforge.records import Article, Hit, Hits
+from infoforge.retrieval.find import find
+
+
+def test_more_articles_are_read_where_more_hold_all_words() -> None:
+    texts = {f"T{n}": "matsuyama gardener paint zygote harbour" for n in range(30)}
+    read = []
+    for articles in (10_000, BIG):
+        corpus = Readable(texts, articles=articles)
+        found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+        read.append(len(found.ranked) + len(found.refused))
+    assert read == [5, 7]
+
+
+def test_short_articles_that_fit_do_not_end_the_search_for_long_ones() -> None:
+    texts = {f"T{n}": "matsuyama gardener paint zygote harbour" for n in range(30)}
+    read = []
+    for short in (False, True):
+        corpus = Readable(texts)
+        corpus.short = short
+        found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+        read.append(len(found.ranked) + len(found.refused))
+    assert read[0] == 7 < read[1]
+
+
+def test_the_long_article_is_found_behind_many_short_ones() -> None:
+    texts = {f"T{n}": "matsuyama zygote" for n in range(300)}
+    texts["right"] = "matsuyama zygote most between while during"
+    found = find(CROWDED, [Readable(texts)], deadline=Deadline(None), warn=print, language="en")
+    assert "right" in {ranked.article.title for ranked in found.ranked}
+
+
+class Slow(Readable):
+    """The same, whose time is up after so many articles."""
+
+    left = 0
+
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        if self.left <= 0:
+            raise DeadlineExceeded("time is up")
+        self.left -= 1
+        return super().read(path, deadline)
+
+
+def test_time_that_runs_out_while_reading_is_told_once() -> None:
+    told: list[Notice] = []
+    corpus = Slow({f"T{n}": "matsuyama gardener paint" for n in range(30)})
+    corpus.left = 2
+    found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert len(found.ranked) == 2
+    assert found.partial
+    assert [notice.code for notice in told] == ["deadline"]
+
+
+def test_time_that_runs_out_among_the_long_articles_is_no_loss() -> None:
+    told: list[Notice] = []
+    texts = {f"T{n}": "matsuyama zygote gardener" for n in range(300)}
+    texts |= {f"L{n}": "matsuyama zygote most between while during" for n in range(5)}
+    corpus = Slow(texts)
+    corpus.left = 9  # seven at first, two of the long ones
+    found = find(CROWDED, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert {"L0", "L1"} <= {ranked.article.title for ranked in found.ranked}
+    assert not found.partial
+    assert told == []
+
+
+def test_the_long_articles_take_no_more_time_than_is_left() -> None:
+    class Clock(Deadline):
+        """No time is left as soon as a long article was asked for."""
+
+        def left(self) -> float:
+            return 0.0 if any("between" in query for query in corpus.queries) else 1e9
+
+    texts = {f"T{n}": "matsuyama zygote" for n in range(300)}
+    texts |= {f"L{n}": "matsuyama zygote most between while during" for n in range(5)}
+    corpus = Readable(texts)
+    found = find(CROWDED, [corpus], deadline=Clock(None), warn=print, language="en")
+    read = {ranked.article.title for ranked in (*found.ranked, *found.refused)}
+    assert read
+    assert not any(title.startswith("L") for title in read)
+    assert sum("between" in query for query in corpus.queries) == 1
+
+
+def test_long_articles_are_not_asked_for_when_no_time_is_left() -> None:
+    class Over(Deadline):
+        def left(self) -> float:
+            return 0.0
+
+    corpus = Readable({f"T{n}": "matsuyama zygote" for n in range(300)})
+    found = find(CROWDED, [corpus], deadline=Over(None), warn=print, language="en")
+    assert found.ranked
+    assert not any("between" in query for query in corpus.queries)
+
+
+def test_long_articles_are_read_beside_the_others_not_in_their_place() -> None:
+    pairs = ("matsuyama zygote", "matsuyama gardener", "zygote gardener", "zygote harbour")
+    texts = {f"{pair} {n}": pair for pair in pairs for n in range(60)}
+    plain = Readable(texts)
+    texts |= {f"L{n}": "matsuyama zygote most between while during" for n in range(8)}
+    both = Readable(texts)
+    read = []
+    for corpus in (plain, both):
+        found = find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+        titles_read = [ranked.article.title for ranked in (*found.ranked, *found.refused)]
+        read.append(sum(not title.startswith("L") for title in titles_read))
+    assert read[0] == read[1] >= 20
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_rarest_words_are_asked_for_only_while_nothing_fits(fits: bool) -> None:
+    words = "matsuyama zygote gardener harbour paint" if fits else "matsuyama zygote"
+    texts = {f"T{n}": words for n in range(300)}
+    corpus = Readable(texts)
+    find(QUESTION, [corpus], deadline=Deadline(None), warn=print, language="en")
+    long = [set(query.lower().split()) for query in corpus.queries if "between" in query]
+    assert long, "the search with the fewest hits is always asked for"
+    assert any({"zygote", "matsuyama"} - words for words in long) == (not fits)
+
+
+def test_a_corpus_that_fails_is_told_of_once_and_not_asked_again() -> None:
+    class Broken(Readable):
+        def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+            if "between" in query:
+                raise CorpusError("the server is gone")
+            return super().search(query, limit, deadline)
+
+    told: list[Notice] = []
+    corpus = Broken({f"T{n}": "matsuyama zygote" for n in range(300)})
+    found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert found.partial
+    assert [notice.code for notice in told] == ["corpus_failed"]
+
+
+def test_an_article_that_cannot_be_read_is_tried_once() -> None:
+    class Torn(Readable):
+        def read(self, path: str, deadline: Deadline) -> Article | None:
+            raise CorpusError(f"{path} is damaged")
+
+    told: list[Notice] = []
+    corpus = Torn({"A": "matsuyama gardener paint", "B": "matsuyama zygote"})
+    find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert sorted(notice.message for notice in told) == ["A is damaged", "B is damaged"]
+
+
+def test_words_of_another_language_than_the_corpus_has_are_not_asked_for() -> None:
+    corpus = Readable({f"T{n}": "matsuyama zygote" for n in range(300)})
+    find(CROWDED, [corpus], deadline=Deadline(None), warn=print, language="de")
+    assert not any("zwischen" in query for query in corpus.queries)
+
+
+def test_a_corpus_that_knows_meanings_is_not_asked_for_long_texts() -> None:
+    class Meaning(Readable):
+        def nearest(self, question: str, count: int, deadline: Deadline) -> tuple[Hit, ...]:
+            return ()
+
+    corpus = Meaning({f"T{n}": "matsuyama zygote" for n in range(300)})
+    found = find(CROWDED, [corpus], deadline=Deadline(None), warn=print, language="en")
+    assert not any("between" in query for query in corpus.queries)
+    assert all(ranked.scores.stub == 0 for ranked in found.ranked)
+
+
+def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:
+    texts = {"A": "matsuyama gardener paint", "B": "zygote text"}
+    told: list[Notice] = []
+    patient = Readable(texts)
+    find(QUESTION, [patient], deadline=Deadline(None), warn=told.append, language="en")
+    first = Readable(texts, patience=4)
+    found = find(QUESTION, [first], deadline=Deadline(None), warn=told.append, language="en")
+    assert len(patient.queries) > len(first.queries) == 4
+    assert [ranked.article.title for ranked in found.ranked][:1] == ["A"]
+    assert not found.partial
+    assert told == []
+
+
+def test_time_that_runs_out_in_the_first_round_is_told() -> None:
+    told: list[Notice] = []
+    corpus = Readable({"A": "matsuyama gardener paint"}, patience=2)
+    found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert found.partial
+    assert [notice.code for notice in told] == ["deadline"]
