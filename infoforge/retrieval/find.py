@@ -185,9 +185,9 @@ class _Search:
         counted = not has_list(self.keywords.language)
         terms = self.keywords.by_rarity()
         language, spoken = self.keywords.language, corpus.describe().languages
-        asked = corpus.name in self.large and (language in spoken or not spoken)
-        spread = long_words(language) if asked else ()
-        fulltext = FullText(corpus, terms, self.deadline, counted=counted, long_words=spread)
+        fitting = corpus.name in self.large and (language in spoken or not spoken)
+        long = long_words(language) if fitting else ()
+        fulltext = FullText(corpus, terms, self.deadline, counted=counted, long_words=long)
         try:
             for hit in self._nearest(corpus):
                 found[hit.path] = Candidate(hit)
@@ -275,7 +275,7 @@ class _Search:
                     found[hit.path] = Candidate(hit, evidence=evidence, suggested=True)
         return found
 
-    def _trouble(self, corpus: Corpus, error: DeadlineExceeded | CorpusError) -> None:
+    def _trouble(self, corpus: Corpus, error: CorpusError) -> None:
         """An article that could not be read."""
         if not isinstance(error, DeadlineExceeded):
             self.partial = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from infoforge.contract import Notice
-from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
+from infoforge.corpus.base import Corpus, CorpusError, Deadline
 from infoforge.records import Article, Hit
 from infoforge.retrieval.keywords import Keywords, keywords
 from infoforge.retrieval.ranking import Ranked, score
@@ -21,7 +21,7 @@ STUB = 0.5
 BRANCHES = 3
 """Articles read for the links of one disambiguation page."""
 
-Trouble = Callable[[Corpus, DeadlineExceeded | CorpusError], None]
+Trouble = Callable[[Corpus, CorpusError], None]
 
 
 class Reader:
@@ -83,13 +83,14 @@ class Reader:
 
     def _read(self, candidate: Candidate) -> Article | None:
         hit = candidate.hit
-        if (hit.corpus, hit.path) in self._articles or (hit.corpus, hit.path) in self._tried:
+        entry = (hit.corpus, hit.path)
+        if entry in self._articles or entry in self._tried:
             return None
-        self._tried.add((hit.corpus, hit.path))
+        self._tried.add(entry)
         corpus = self._corpora[hit.corpus]
         try:
             article = corpus.read(hit.path, self._deadline)
-        except (DeadlineExceeded, CorpusError) as error:
+        except CorpusError as error:  # one of them: the time is up
             self._trouble(corpus, error)
             return None
         if article is None:

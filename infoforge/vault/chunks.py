@@ -72,7 +72,7 @@ def chunks(note: Note, count: Count, window: int) -> tuple[Chunk, ...]:
     sizes = iter(count([block.text for _, blocks in groups for block in blocks]))
     for (headings, blocks), head, used in zip(groups, heads, taken, strict=True):
         path = " > ".join((note.title, *headings))
-        for text in _packed(list(zip(blocks, sizes, strict=False)), count, window - used):
+        for text in _packed([(b, next(sizes)) for b in blocks], count, window - used):
             embedded = f"{head}\n{text}"
             digest = hashlib.sha256(embedded.encode()).hexdigest()
             found.append(Chunk(path, text, embedded, digest))
@@ -94,9 +94,11 @@ def _heads(paths: Sequence[Sequence[str]], count: Count, window: int) -> list[st
     most = max(_LEAST, int(window * _HEAD_SHARE))
     heads = []
     for texts, size in zip(paths, count([texts[0] for texts in paths]), strict=True):
-        fitting = (text for text in texts[1:] if count([text])[0] <= most)
-        head = texts[0] if size <= most else next(fitting, None)
-        heads.append(_pieces(texts[-1], count, most)[0] if head is None else head)
+        if size <= most:
+            heads.append(texts[0])
+            continue
+        fitting = [text for text in texts[1:] if count([text])[0] <= most]
+        heads.append(fitting[0] if fitting else _pieces(texts[-1], count, most)[0])
     return heads
 
 
@@ -128,7 +130,8 @@ def _packed(blocks: Sequence[tuple[Block, int]], count: Count, room: int) -> lis
         close()
     if not unsure:
         return found
-    lengths = dict(zip(sorted(unsure), count([found[i] for i in sorted(unsure)]), strict=True))
+    places = sorted(unsure)
+    lengths = dict(zip(places, count([found[place] for place in places]), strict=True))
     checked: list[str] = []
     for place, text in enumerate(found):
         checked += [text] if lengths.get(place, 0) <= room else _pieces(text, count, room)

@@ -33,8 +33,8 @@ def open_archive(real: str, size: int) -> zipfile.ZipFile:
     except OSError:
         raise  # of the disk, not of the archive: its own text says more
     except Exception as error:
-        # BadZipFile, NotImplementedError for a newer format, UnicodeDecodeError for a broken name:
-        # 60,000 damaged directories raised these, and no version promises that there are no others.
+        # Errors without a common base, for a damaged directory, a broken name, a newer format:
+        # 60,000 damaged directories raised three kinds, and no version promises that these are all.
         _refuse(error)
     members = archive.infolist()
     total = sum(member.file_size for member in members)
@@ -67,5 +67,8 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _refuse(error: Exception) -> NoReturn:
-    text = " ".join(str(error).split())
-    raise UnreadableError(f"damaged: {text or type(error).__name__}") from None
+    text = " ".join(str(error).split()) or type(error).__name__
+    # zipfile says so of a version or a compression that it does not know: the file may be sound.
+    newer = isinstance(error, NotImplementedError)
+    what = "a kind of archive that is not supported" if newer else "damaged"
+    raise UnreadableError(f"{what}: {text}") from None

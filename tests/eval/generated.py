@@ -186,15 +186,10 @@ class Calibrated(Articles):
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
-        rates: dict[str, float] = {}
-        for line in LIST.read_text("utf-8").splitlines():
-            word, _, tenths = line.partition("\t")
-            if word.isalpha():
-                rates[word] = 10 ** (int(tenths) / 10 - 9)
+        rates = listed()
         topical = [word for word, rate in rates.items() if rate < 10 ** (TOPICAL - 9)]
         known = frozenset(topical)
-        listed = frozenset(rates)
-        for word in {word for words in self.topics for word in words} - listed:
+        for word in {word for words in self.topics for word in words} - set(rates):
             rates[word] = 10 ** (UNLISTED - 9)
         self._words = [*rates, ""]
         self._shares = list(accumulate([*rates.values(), max(0.0, 1 - sum(rates.values()))]))
@@ -245,6 +240,12 @@ class Dense(Articles):
 
     def nouns(self, topic: int) -> list[str]:
         return self.titles[topic]
+
+
+def listed() -> dict[str, float]:
+    """How often each word of the English list comes, as a share of all words."""
+    lines = (line.partition("\t") for line in LIST.read_text("utf-8").splitlines())
+    return {word: 10 ** (int(tenths) / 10 - 9) for word, _, tenths in lines if word.isalpha()}
 
 
 def real_paths() -> list[str]:

@@ -29,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from eval.generated import DATA, LIST, REAL, Articles, Calibrated, Dense
+from eval.generated import DATA, REAL, Articles, Calibrated, Dense, listed
 
 SIZES = (3_000, 30_000, 300_000)
 FALL_HIT5 = 3.0
@@ -207,10 +207,9 @@ def calibration(count: int, seed: int) -> None:
     wanted = {word for words in rare for word in words}
     heads = {word[:3] for word in wanted}
     rates: dict[str, float] = dict.fromkeys(wanted, 0.0)
-    for line in LIST.read_text("utf-8").splitlines():
-        word, _, tenths = line.partition("\t")
+    for word, rate in listed().items():
         if word[:3] in heads and (same := stem(word, "en")) in wanted:
-            rates[same] += 10 ** (int(tenths) / 10 - 9)
+            rates[same] += rate
     for kind in (Calibrated, Dense):
         # As they are in the largest corpus: its first ones.
         articles = kind(SIZES[-1])

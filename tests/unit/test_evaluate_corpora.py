@@ -111,6 +111,26 @@ def test_the_bar_has_an_aim_for_each_set():
 
 
 @pytest.mark.parametrize("kind", [generated.Calibrated, generated.Dense])
+def test_generated_articles_are_seeded_and_each_is_another(shared_data, kind):
+    first, again, other = kind(60), kind(60), kind(61)
+    made = [first.article(n) for n in range(60)]
+    assert made == [again.article(n) for n in range(60)]
+    assert made != [other.article(n) for n in range(60)]
+    assert len({title for title, _ in made}) == len({text for _, text in made}) == 60
+
+
+def test_a_word_comes_as_often_as_in_english_or_all_too_often(shared_data):
+    def held(kind):
+        articles = kind(3_000)
+        texts = [set(articles.article(n)[1].lower().split()) for n in range(1_000)]
+        return sum("empire" in words for words in texts) / len(texts)
+
+    due = 1 - (1 - generated.listed()["empire"]) ** 172
+    assert due / 2 < held(generated.Calibrated) < 3 * due
+    assert held(generated.Dense) > 3 * due
+
+
+@pytest.mark.parametrize("kind", [generated.Calibrated, generated.Dense])
 def test_a_grown_corpus_holds_the_real_articles_and_the_generated_ones(shared_data, tmp_path, kind):
     from infoforge.corpus.base import Deadline
 

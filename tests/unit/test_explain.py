@@ -1,6 +1,7 @@
 import itertools
 
 import pytest
+from support.engine import Readable
 
 from infoforge.ask import Options
 from infoforge.config.settings import Settings
@@ -40,6 +41,25 @@ def test_the_words_and_what_was_let_go(corpus):
     assert "When" in gone
     assert "Kokoro" not in gone
     assert told(corpus, "Kokoro", language="de")["language_given"]
+
+
+def test_a_word_within_another_word_of_a_search_was_not_searched_with_it():
+    texts = {f"T{n}": "matsuyama zygote" for n in range(300)}
+    texts["long"] = "matsuyama zygote most between while during"
+    # "during" is among the words by which long articles are looked for.
+    view = told(Readable(texts), "Was there a zygote in Matsuyama, or a dur?")
+    terms = {term["text"]: term["searched"] for term in view["terms"]}
+    asked = [call["query"].split() for call in view["searches"] if call["kind"] == "fulltext"]
+    assert any("during" in words for words in asked)
+    assert terms["dur"] == sum("dur" in words for words in asked)
+
+
+def test_the_parts_of_a_stub_add_up_to_its_score():
+    corpus = Readable({"T": "matsuyama zygote"})
+    corpus.short = True
+    first = told(corpus, "Was there a zygote in Matsuyama?")["candidates"][0]
+    assert first["parts"]["stub"] < 0
+    assert first["score"] == pytest.approx(sum(first["parts"].values()), abs=0.01)
 
 
 def test_each_request_with_its_hits_and_time(corpus):

@@ -299,6 +299,15 @@ def test_a_damaged_word_document_is_refused(read, data, reason):
     assert reason in read({"a.docx": data}, "a.docx").error
 
 
+def test_a_newer_kind_of_archive_is_not_called_damaged(read):
+    data = bytearray(docx([("Normal", "text")]))
+    place = data.index(b"PK\1\2") + 6
+    data[place : place + 2] = (99).to_bytes(2, "little")
+    error = read({"a.docx": bytes(data)}, "a.docx").error
+    assert "not supported" in error
+    assert "damaged" not in error
+
+
 def test_a_bomb_that_lies_about_its_size_unpacks_no_further_than_it_says(read):
     data = bytearray(zip_bomb(80))
     size = (80 << 20).to_bytes(4, "little")
