@@ -7,14 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from infoforge.config.settings import EndpointSettings, Settings
-from infoforge.contract import NoEndpoint, NotGrounded, NothingFound, Notice, UsageError
+from infoforge.contract import (
+    NoEndpoint,
+    NothingFound,
+    NotVerified,
+    UsageError,
+    Warn,
+    WarningMessage,
+)
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
-from infoforge.records import Completion, Source, Verdict
+from infoforge.records import Completion, Source, Verification
 from infoforge.retrieval.find import Found, find
-from infoforge.retrieval.trim import passages
-
-Warn = Callable[[Notice], None]
+from infoforge.retrieval.passages import passages
 
 QUOTE = EndpointSettings(name="quote", kind="quote")
 """The endpoint that answers when none is configured: quotes, which need no server."""
@@ -32,7 +37,7 @@ class Options:
         deadline: Seconds for the search; the settings' own when 0.
         endpoint: Name of the one endpoint to use; all, in order, when empty.
         language: ISO 639-1 code of the question; the settings' own, or detected, when empty.
-        strict: Raise `NotGrounded` for an answer that is not grounded.
+        strict: Raise `NotVerified` for an answer that is not grounded.
     """
 
     zims: tuple[str, ...] = ()
@@ -68,24 +73,24 @@ class Answer:
 
     question: str
     completion: Completion
-    verdict: Verdict
+    verification: Verification
     searched: Searched
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """The answer as shown: citations that name no source removed."""
-        return self.verdict.text
+        return self.verification.text
 
     @property
     def cited(self) -> tuple[Source, ...]:
         """The sources that the answer names."""
-        return tuple(s for s in self.completion.sources if s.number in self.verdict.cited)
+        return tuple(s for s in self.completion.sources if s.number in self.verification.cited)
 
     @property
     def also_read(self) -> tuple[Source, ...]:
         """The sources that it does not name."""
-        return tuple(s for s in self.completion.sources if s.number not in self.verdict.cited)
+        return tuple(s for s in self.completion.sources if s.number not in self.verification.cited)
 
 
 def clean_question(text: str) -> str:
@@ -194,23 +199,27 @@ def ask(
         on_sources: Told what was found before a model is asked.
 
     Returns:
-        The answer with its sources and the judge's verdict.
+        The answer with its sources and the verification of its claims.
 
     Raises:
         NothingFound: No article matches; no model was called.
         NoEndpoint: No endpoint answered; the sources are in its ``data``.
-        NotGrounded: With ``strict``, an answer that is not grounded; it is in its ``data``.
+        NotVerified: With ``strict``, an answer that is not grounded; it is in its ``data``.
     """
     from infoforge import views
-    from infoforge.grounding import judge
     from infoforge.model import prompt
     from infoforge.model.endpoints import complete
+    from infoforge.verification import verify
 
     endpoints = chosen_endpoints(settings, options)
     searched = search(question, settings, options, warn)
     if not (settings.endpoints or options.endpoint):
         hint = "infoforge config init looks for a model server"
-        warn(Notice("no_endpoint_configured", f"no model is configured, so quotes answer; {hint}"))
+        warn(
+            WarningMessage(
+                "no_endpoint_configured", f"no model is configured, so quotes answer; {hint}"
+            )
+        )
     if on_sources is not None:
         on_sources(searched)
     keywords = searched.found.keywords
@@ -230,17 +239,17 @@ def ask(
         error.data = views.searched(searched)
         raise
     model_seconds = time.perf_counter() - started
-    verdict = judge(completion.text, completion.sources, searched.question)
+    verification = verify(completion.text, completion.sources, searched.question)
     answer = Answer(
         searched.question,
         completion,
-        verdict,
+        verification,
         searched,
         {**searched.seconds, "model": model_seconds},
     )
     _tell(answer, warn)
-    if options.strict and not verdict.grounded:
-        raise NotGrounded(
+    if options.strict and not verification.grounded:
+        raise NotVerified(
             "the answer is not grounded in its sources",
             "ask more precisely, or leave out --strict to see it with its warnings as exit 0",
             data=views.answer(answer),
@@ -249,12 +258,14 @@ def ask(
 
 
 def _tell(answer: Answer, warn: Warn) -> None:
-    verdict = answer.verdict
-    if verdict.unknown:
-        numbers = ", ".join(f"[{n}]" for n in verdict.unknown)
-        warn(Notice("unknown_citation", f"removed citations that name no source: {numbers}"))
-    if not verdict.cited:
-        warn(Notice("uncited", "the answer names none of its sources"))
-    if verdict.unsupported:
-        figures = ", ".join(verdict.unsupported)
-        warn(Notice("unsupported", f"in no source: {figures}"))
+    verification = answer.verification
+    if verification.unknown:
+        numbers = ", ".join(f"[{n}]" for n in verification.unknown)
+        warn(
+            WarningMessage("unknown_citation", f"removed citations that name no source: {numbers}")
+        )
+    if not verification.cited:
+        warn(WarningMessage("uncited", "the answer names none of its sources"))
+    if verification.unsupported:
+        figures = ", ".join(verification.unsupported)
+        warn(WarningMessage("unsupported", f"in no source: {figures}"))

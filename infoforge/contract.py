@@ -6,7 +6,7 @@ line, and the command line need not know why a stage gave up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_NOTHING_FOUND = 3
-EXIT_NOT_GROUNDED = 4
+EXIT_NOT_VERIFIED = 4
 EXIT_NO_ENDPOINT = 5
 
 STATUS_BY_EXIT = {
@@ -25,18 +25,22 @@ STATUS_BY_EXIT = {
     EXIT_FAILED: "failed",
     EXIT_USAGE: "usage",
     EXIT_NOTHING_FOUND: "nothing_found",
-    EXIT_NOT_GROUNDED: "not_grounded",
+    EXIT_NOT_VERIFIED: "not_grounded",
     EXIT_NO_ENDPOINT: "no_endpoint",
 }
 """The word that stands for each exit code in the envelope's ``status``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class WarningMessage:
     """A warning: a stable code for programs, one sentence for people."""
 
     code: str
     message: str
+
+
+Warn = Callable[[WarningMessage], None]
+"""Takes one warning; every stage that may warn has such a parameter."""
 
 
 class InfoForgeError(Exception):
@@ -46,7 +50,7 @@ class InfoForgeError(Exception):
         message: One line: what is wrong, with the offending value, and why.
         hint: One line: what to do about it, a command where there is one.
         code: Stable code for programs; the class's own when not given.
-        notices: Warnings gathered before the failure.
+        warnings: Warnings gathered before the failure.
         data: What was reached all the same (the articles found, say), as the envelope's ``data``.
     """
 
@@ -59,14 +63,14 @@ class InfoForgeError(Exception):
         hint: str = "",
         *,
         code: str = "",
-        notices: Sequence[Notice] = (),
+        warnings: Sequence[WarningMessage] = (),
         data: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.code = code or self.default_code
-        self.notices = tuple(notices)
+        self.warnings = tuple(warnings)
         self.data = data
 
 
@@ -103,10 +107,10 @@ class NothingFound(InfoForgeError):
     default_code = "nothing_found"
 
 
-class NotGrounded(InfoForgeError):
+class NotVerified(InfoForgeError):
     """The answer names none of its sources or states what none of them has (``--strict``)."""
 
-    exit_code = EXIT_NOT_GROUNDED
+    exit_code = EXIT_NOT_VERIFIED
     default_code = "not_grounded"
 
 
@@ -122,7 +126,7 @@ def envelope(
     data: Mapping[str, Any] | None,
     *,
     exit_code: int = EXIT_OK,
-    notices: Sequence[Notice] = (),
+    warnings: Sequence[WarningMessage] = (),
     error: InfoForgeError | None = None,
 ) -> dict[str, Any]:
     """Wrap what a command produced in the one versioned JSON envelope.
@@ -131,7 +135,7 @@ def envelope(
         command: The command's name, with its group (``"config show"``).
         data: The command's own payload; ``None`` when there is none.
         exit_code: What the process will exit with; an ``error`` overrides it.
-        notices: Warnings, in the order they arose.
+        warnings: Warnings, in the order they arose.
         error: The failure, if the command failed.
 
     Returns:
@@ -147,6 +151,6 @@ def envelope(
         "status": STATUS_BY_EXIT.get(code, "failed"),
         "exit_code": code,
         "data": dict(data) if data is not None else None,
-        "warnings": [{"code": n.code, "message": n.message} for n in notices],
+        "warnings": [{"code": n.code, "message": n.message} for n in warnings],
         "errors": errors,
     }

@@ -153,8 +153,8 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The judge's view of an answer.
+class Verification:
+    """What verification found in an answer.
 
     Attributes:
         text: The answer with citation numbers that name no source removed.

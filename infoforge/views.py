@@ -51,12 +51,12 @@ def passages(result: Searched) -> dict[str, Any]:
 
 def answer(result: Answer) -> dict[str, Any]:
     """An answer: ``data`` of ``ask``."""
-    completion, verdict = result.completion, result.verdict
+    completion, verification = result.completion, result.verification
     return {
         "question": result.question,
         "language": result.searched.found.keywords.language,
         "answer": result.text,
-        "grounded": verdict.grounded,
+        "grounded": verification.grounded,
         "endpoint": {
             "name": completion.endpoint,
             "kind": completion.kind,
@@ -65,8 +65,8 @@ def answer(result: Answer) -> dict[str, Any]:
         "truncated": completion.truncated,
         "citations": [citation(source) for source in result.cited],
         "also_read": [citation(source) for source in result.also_read],
-        "unsupported": list(verdict.unsupported),
-        "removed_citations": list(verdict.unknown),
+        "unsupported": list(verification.unsupported),
+        "removed_citations": list(verification.unknown),
         "partial": result.searched.found.partial,
         "usage": {
             "prompt_tokens": completion.usage.prompt_tokens,

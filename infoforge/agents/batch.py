@@ -20,8 +20,9 @@ from infoforge.contract import (
     CorpusUnavailable,
     InfoForgeError,
     NoEndpoint,
-    Notice,
     UsageError,
+    Warn,
+    WarningMessage,
 )
 
 GIVE_UP = 3
@@ -81,7 +82,7 @@ def _bad(message: str) -> UsageError:
     return UsageError(message, hint, code="batch_file")
 
 
-def answered(output: Path, lines: Sequence[Line], warn: Callable[[Notice], None]) -> list[Document]:
+def answered(output: Path, lines: Sequence[Line], warn: Warn) -> list[Document]:
     """The answers of an earlier run; a line that was torn by a power cut is cut off the file.
 
     Raises:
@@ -95,7 +96,7 @@ def answered(output: Path, lines: Sequence[Line], warn: Callable[[Notice], None]
         raise _bad(f"cannot read {output}: {error.strerror}") from error
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
-        warn(Notice("batch_torn", f"{output}: the last line was half written: asked again"))
+        warn(WarningMessage("batch_torn", f"{output}: the last line was half written: asked again"))
         os.truncate(output, len(whole))
     found: list[Document] = []
     try:
@@ -118,7 +119,7 @@ def run(
     answer: Callable[[str], Document],
     *,
     jobs: int,
-    warn: Callable[[Notice], None],
+    warn: Warn,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Document:
     """Answer the questions that have no answer yet.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from infoforge.config.settings import Settings
-from infoforge.contract import CorpusUnavailable, NothingFound, Notice, UsageError
+from infoforge.contract import CorpusUnavailable, NothingFound, UsageError, Warn
 from infoforge.records import Article, Section
 
 _MOST_HEADINGS = 60
@@ -14,7 +14,7 @@ _MOST_HEADINGS = 60
 
 def read(
     settings: Settings,
-    warn: Callable[[Notice], None],
+    warn: Warn,
     *,
     corpus: str,
     path: str,
@@ -64,7 +64,7 @@ def read(
     }
 
 
-def _article(settings: Settings, warn: Callable[[Notice], None], corpus: str, path: str) -> Article:
+def _article(settings: Settings, warn: Warn, corpus: str, path: str) -> Article:
     from infoforge.corpus.base import CorpusError, Deadline
     from infoforge.corpus.opened import open_corpora
 

@@ -14,7 +14,14 @@ from typing import Any
 
 from infoforge.agents.stats import record
 from infoforge.config.settings import Settings
-from infoforge.contract import InfoForgeError, NotGrounded, Notice, UsageError, envelope
+from infoforge.contract import (
+    InfoForgeError,
+    NotVerified,
+    UsageError,
+    Warn,
+    WarningMessage,
+    envelope,
+)
 
 WINDOW = 6000
 """Characters of an article that `read` gives at once."""
@@ -33,7 +40,7 @@ class Call:
 
     arguments: Mapping[str, Any]
     settings: Settings
-    warn: Callable[[Notice], None]
+    warn: Warn
     check: Callable[[], None]
     """Raises `Cancelled` when nobody waits any longer."""
 
@@ -116,24 +123,24 @@ def call(
 def _document(
     tool: Tool, arguments: Mapping[str, Any], settings: Settings, check: Callable[[], None]
 ) -> dict[str, Any]:
-    notices: list[Notice] = []
+    warnings: list[WarningMessage] = []
 
-    def warn(notice: Notice) -> None:
+    def warn(warning: WarningMessage) -> None:
         check()
-        notices.append(notice)
+        warnings.append(warning)
 
     try:
         checked = check_arguments(tool, arguments)
         data = tool.run(Call(checked, settings, warn, check))
     except InfoForgeError as error:
-        return envelope(tool.name, error.data, notices=(*notices, *error.notices), error=error)
+        return envelope(tool.name, error.data, warnings=(*warnings, *error.warnings), error=error)
     except Cancelled:
         raise
     except Exception as error:
         text = " ".join(f"{type(error).__name__}: {error}".split())
         fault = InfoForgeError(f"internal fault: {text}", "report it; infoforge doctor may help")
-        return envelope(tool.name, None, notices=notices, error=fault)
-    return envelope(tool.name, data, notices=notices)
+        return envelope(tool.name, None, warnings=warnings, error=fault)
+    return envelope(tool.name, data, warnings=warnings)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +196,7 @@ def _ask(call: Call) -> dict[str, Any]:
             on_text=lambda piece: call.check(),
             on_sources=lambda searched: call.check(),
         )
-    except NotGrounded as error:
+    except NotVerified as error:
         error.hint = "report that no supported answer was found"
         raise
     return views.answer(answer)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from infoforge.box.doctor_vault import vault
 from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Group, Step, walk
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 
 if TYPE_CHECKING:
     from infoforge.corpus.base import Corpus
@@ -49,11 +49,11 @@ def _config_checks(case: Case) -> Iterator[Check]:
     found = list(check_values(case.settings))
     for problem in found:
         yield Check("config", FAIL, f"{problem.key}: {problem.message}", problem.hint)
-    heard: list[Notice] = []
+    heard: list[WarningMessage] = []
     # A key that cannot be read is told of with its endpoint; one that others can read, here.
     list(check_keys(case.settings, heard.append))
-    for notice in heard:
-        yield Check("config", WARN, notice.message, "infoforge config check")
+    for warning in heard:
+        yield Check("config", WARN, warning.message, "infoforge config check")
     if not found:
         path = case.settings.path
         yield Check("config", PASS, str(path) if path else "no file: built-in defaults")
@@ -82,8 +82,8 @@ def _folder_checks(case: Case) -> Iterator[Check]:
         )
         return
     paths, missing = case.wanted()
-    for notice in missing:
-        yield Check("folder", FAIL, notice.message, "infoforge zims list, and mend zims.enabled")
+    for warning in missing:
+        yield Check("folder", FAIL, warning.message, "infoforge zims list, and mend zims.enabled")
     if paths or not missing:
         yield Check("folder", PASS, f"{folder}: {len(paths)} ZIM file(s) in use")
 
@@ -217,7 +217,7 @@ def _search(case: Case) -> Iterable[Step]:
     from infoforge.corpus.base import Deadline
     from infoforge.corpus.opened import open_corpora
 
-    ignored: list[Notice] = []  # what could not be opened is told by the checks before
+    ignored: list[WarningMessage] = []  # what could not be opened is told by the checks before
     for corpus in open_corpora(case.settings, ignored.append, deadline=Deadline(case.timeout)):
         yield Step(f"search:{corpus.name}", partial(_search_checks, case, corpus))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Step
-from infoforge.contract import InfoForgeError, Notice
+from infoforge.contract import InfoForgeError, WarningMessage
 
 if TYPE_CHECKING:
     from infoforge.vault.embed import Embedder
@@ -28,15 +28,15 @@ def _folder(case: Case) -> Iterator[Check]:
     name, settings = "vault:folder", case.settings.vault
     folder = settings.folder
     assert folder is not None
-    skipped: list[Notice] = []
+    skipped: list[WarningMessage] = []
     try:
         count = sum(1 for _ in files(folder, settings.exclude, skipped.append))
     except InfoForgeError as error:
         yield Check(name, FAIL, error.message, error.hint)
         return
-    for notice in skipped:
+    for warning in skipped:
         yield Check(
-            name, WARN, f"left out: {notice.message}", "mend it, or add it to vault.exclude"
+            name, WARN, f"left out: {warning.message}", "mend it, or add it to vault.exclude"
         )
     yield Check(name, PASS if count else WARN, f"{folder}: {count} note(s)")
     learnings = folder / LEARNINGS

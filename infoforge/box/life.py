@@ -10,7 +10,7 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +33,7 @@ from infoforge.box.probe import Catalog, base_url, catalog
 from infoforge.box.state import Container, last_lines, read_container
 from infoforge.box.unit import shutting_down
 from infoforge.config.settings import BoxSettings, Settings
-from infoforge.contract import Notice
-
-Warn = Callable[[Notice], None]
+from infoforge.contract import Warn, WarningMessage
 
 _NETWORK = re.compile(r"pasta|slirp4netns|netavark|aardvark|network namespace|setns", re.IGNORECASE)
 _NETWORK_PATIENCE = 20.0
@@ -151,7 +149,9 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False)
     missing = tuple(b.file for b in books if b.uuid not in listed.books)
     for file in missing:
         warn(
-            Notice("zim_not_served", f"{file}: kiwix-serve does not list it (infoforge serve logs)")
+            WarningMessage(
+                "zim_not_served", f"{file}: kiwix-serve does not list it (infoforge serve logs)"
+            )
         )
     url = base_url(box.bind, box.port)
     return Started(
@@ -196,13 +196,17 @@ def _no_books(selection: Selection) -> BoxError:
 
 def _tell(prepared: Prepared, box: BoxSettings, warn: Warn) -> None:
     for item in prepared.selection.bad:
-        warn(Notice("zim_left_out", f"{item.file} is not served: {item.reason}"))
+        warn(WarningMessage("zim_left_out", f"{item.file} is not served: {item.reason}"))
     if not ports.loopback(box.bind):
-        warn(Notice("open_port", f"box.bind is {box.bind}: the whole network can read the wikis"))
+        warn(
+            WarningMessage(
+                "open_port", f"box.bind is {box.bind}: the whole network can read the wikis"
+            )
+        )
     digests = prepared.image.get("RepoDigests") or []
     if box.digest and not any(str(d).endswith(box.digest) for d in digests):
         text = f"the image on this machine does not show the digest {box.digest}"
-        warn(Notice("image_digest", f"{text} (was it loaded from an archive?)"))
+        warn(WarningMessage("image_digest", f"{text} (was it loaded from an archive?)"))
 
 
 def _reason(old: Container | None, prepared: Prepared, box: BoxSettings, anew: bool) -> str:

@@ -13,12 +13,10 @@ from pathlib import Path
 from infoforge.box.history import Event
 from infoforge.box.podman import environment
 from infoforge.config.settings import MonitorSettings
-from infoforge.contract import InfoForgeError, Notice
+from infoforge.contract import InfoForgeError, Warn, WarningMessage
 
 SECONDS = 20.0
 """How long one way may take."""
-
-Warn = Callable[[Notice], None]
 
 
 class NotTold(Exception):
@@ -82,7 +80,7 @@ def tell(monitor: MonitorSettings, event: Event, by: Sequence[str], warn: Warn) 
             _WAYS[way](monitor, event)
         except NotTold as error:
             failed.append(way)
-            warn(Notice("not_notified", f"could not tell by {way}: {error}"))
+            warn(WarningMessage("not_notified", f"could not tell by {way}: {error}"))
     return failed
 
 

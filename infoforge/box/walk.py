@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from infoforge.config.settings import Settings
-from infoforge.contract import InfoForgeError, Notice, UsageError
+from infoforge.contract import InfoForgeError, UsageError, WarningMessage
 
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 
@@ -72,11 +72,11 @@ class Case:
             self.damage[path] = quick(path)
         return self.damage[path]
 
-    def wanted(self) -> tuple[list[Path], list[Notice]]:
+    def wanted(self) -> tuple[list[Path], list[WarningMessage]]:
         """The ZIM files that should be used, and what is enabled but missing."""
         from infoforge.corpus.opened import wanted_files
 
-        missing: list[Notice] = []
+        missing: list[WarningMessage] = []
         return wanted_files(self.settings, missing.append), missing
 
 

@@ -11,9 +11,7 @@ from infoforge.box.history import Event, Journal, Memory
 from infoforge.box.notify import tell, ways
 from infoforge.box.walk import FAIL, Check
 from infoforge.config.settings import Settings
-from infoforge.contract import CheckFailed, Notice
-
-Warn = Callable[[Notice], None]
+from infoforge.contract import CheckFailed, Warn, WarningMessage
 
 
 def note(
@@ -93,7 +91,7 @@ def _keep(settings: Settings, event: Event, memory: Memory, journal: Journal, wa
     try:
         journal.add(event)
     except CheckFailed as error:  # a full disk, say, which is what has to be told
-        warn(Notice("state_folder", error.message))
+        warn(WarningMessage("state_folder", error.message))
     for way in tell(settings.monitor, event, ways(settings.monitor), warn):
         memory.untold.append({"way": way, "event": event.data()})
 

@@ -11,7 +11,7 @@ import click
 from infoforge.cli import render
 from infoforge.cli.batch import batch_options, run_batch
 from infoforge.cli.console import Console, json_option, write
-from infoforge.contract import NoEndpoint, NotGrounded, UsageError
+from infoforge.contract import NoEndpoint, NotVerified, UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -160,7 +160,7 @@ def ask(
         if not as_json and error.data:
             write(sys.stdout, "Articles found:\n" + render.results(error.data) + "\n")
         raise
-    except NotGrounded as error:
+    except NotVerified as error:
         if not as_json and error.data:
             _show(error.data, screen)
         raise

@@ -96,15 +96,15 @@ def _counted(question: str, settings: Settings, options: Options) -> dict[str, A
 def answer_one(question: str, settings: Settings, options: Options) -> dict[str, Any]:
     """The envelope of one question, whatever becomes of it."""
     from infoforge import ask, views
-    from infoforge.contract import InfoForgeError, Notice, envelope
+    from infoforge.contract import InfoForgeError, WarningMessage, envelope
 
-    notices: list[Notice] = []
+    warnings: list[WarningMessage] = []
     try:
-        answer = ask.ask(question, settings, options, warn=notices.append)
+        answer = ask.ask(question, settings, options, warn=warnings.append)
     except InfoForgeError as error:
-        return envelope("ask", error.data, notices=(*notices, *error.notices), error=error)
+        return envelope("ask", error.data, warnings=(*warnings, *error.warnings), error=error)
     except Exception as error:
         text = " ".join(f"{type(error).__name__}: {error}".split())
         fault = InfoForgeError(f"internal fault: {text}", "please report it")
-        return envelope("ask", None, notices=notices, error=fault)
-    return envelope("ask", views.answer(answer), notices=notices)
+        return envelope("ask", None, warnings=warnings, error=fault)
+    return envelope("ask", views.answer(answer), warnings=warnings)

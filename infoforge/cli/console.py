@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
 
 import click
 
-from infoforge.contract import InfoForgeError, Notice, envelope
+from infoforge.contract import InfoForgeError, WarningMessage, envelope
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ class Console:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self.command = "infoforge"
-        self.notices: list[Notice] = []
+        self.warnings: list[WarningMessage] = []
         self.question = ""
         """What was asked; a run without a question is not counted."""
         self.keeps_questions = False
@@ -47,11 +47,11 @@ class Console:
         console.as_json = as_json
         return console
 
-    def warn(self, *notices: Notice) -> None:
+    def warn(self, *warnings: WarningMessage) -> None:
         """Tell warnings on stderr and keep them for the envelope."""
-        for notice in notices:
-            self.notices.append(notice)
-            self.note(f"warning: {notice.message}")
+        for warning in warnings:
+            self.warnings.append(warning)
+            self.note(f"warning: {warning.message}")
 
     def note(self, message: str) -> None:
         """One line of progress on stderr."""
@@ -69,16 +69,18 @@ class Console:
             The exit code, to be returned by the command.
         """
         if self.as_json:
-            self._document(envelope(self.command, data, exit_code=exit_code, notices=self.notices))
+            self._document(
+                envelope(self.command, data, exit_code=exit_code, warnings=self.warnings)
+            )
         elif text:
             write(sys.stdout, text.rstrip("\n") + "\n")
         return exit_code
 
     def fail(self, error: InfoForgeError, exit_code: int | None = None) -> NoReturn:
         """Tell an error and exit with its code (or with ``exit_code``)."""
-        self.warn(*error.notices)
+        self.warn(*error.warnings)
         if self.as_json:
-            document = envelope(self.command, error.data, notices=self.notices, error=error)
+            document = envelope(self.command, error.data, warnings=self.warnings, error=error)
             if exit_code is not None:
                 document["exit_code"] = exit_code
             self._document(document)

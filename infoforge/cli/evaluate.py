@@ -200,6 +200,6 @@ def explain(
     settings = load_settings(ctx)
     options = search_options(given)
     view, looked = tell(line, settings, options, _open(console, settings, options))
-    console.warn(*looked.notices)
+    console.warn(*looked.warnings)
     code = 0 if looked.sources else EXIT_NOTHING_FOUND
     return console.finish(view, "" if as_json else render_evaluate.explanation(view), code)

@@ -267,12 +267,12 @@ def heal(ctx: click.Context, as_json: bool) -> int:
 def _tell_repair(settings: Settings, reason: str, console: Console) -> None:
     """The box serves again whether or not the repair can be kept and told."""
     from infoforge.box.watch import note_repair
-    from infoforge.contract import InfoForgeError, Notice
+    from infoforge.contract import InfoForgeError, WarningMessage
 
     try:
         note_repair(settings, reason, console.warn)
     except InfoForgeError as error:
-        console.warn(Notice("state_folder", error.message))
+        console.warn(WarningMessage("state_folder", error.message))
 
 
 @serve.command("unit")

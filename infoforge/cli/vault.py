@@ -12,7 +12,7 @@ import click
 from infoforge.cli.console import Console, json_option, printable, table
 from infoforge.cli.vault_container import load, pull, start, stop
 from infoforge.cli.vault_learn import learn, review, vault_settings
-from infoforge.contract import Notice, UsageError
+from infoforge.contract import UsageError, WarningMessage
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
@@ -173,7 +173,7 @@ def _watch(console: Console, settings: Settings, bar: _Bar) -> None:
             if heal(Podman()):
                 console.note("the database's container was made anew")
         except InfoForgeError as error:
-            bar.warn(Notice("vault_waiting", error.message))
+            bar.warn(WarningMessage("vault_waiting", error.message))
 
     with suppress(KeyboardInterrupt):
         watch(settings.vault, warn=bar.warn, done=done, stop=stop, progress=bar.show, away=away)
@@ -200,9 +200,9 @@ class _Bar:
             sys.stderr.flush()
             self._shown = True
 
-    def warn(self, *notices: Any) -> None:  # noqa: ANN401 - as Console.warn
+    def warn(self, *warnings: Any) -> None:  # noqa: ANN401 - as Console.warn
         self.clear()
-        self._console.warn(*notices)
+        self._console.warn(*warnings)
 
     def clear(self) -> None:
         if self._shown:

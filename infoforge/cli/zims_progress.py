@@ -10,7 +10,7 @@ import time
 from collections import deque
 
 from infoforge.cli.console import Console, printable
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.zims.events import Event
 from infoforge.zims.units import show_duration, show_size
 
@@ -55,10 +55,10 @@ class Progress:
             self._shown = now
             self._show(event)
 
-    def warn(self, notice: Notice) -> None:
+    def warn(self, warning: WarningMessage) -> None:
         """Tell a warning without writing into the bar."""
         self.clear()
-        self._console.warn(notice)
+        self._console.warn(warning)
 
     def clear(self) -> None:
         """Take the bar off the terminal."""

@@ -12,9 +12,7 @@ from infoforge.config.keys import api_key
 from infoforge.config.privacy import check_private
 from infoforge.config.settings import EndpointSettings, MonitorSettings, Settings, ZimSettings
 from infoforge.config.validate import Problem
-from infoforge.contract import ConfigError, Notice
-
-Warn = Callable[[Notice], None]
+from infoforge.contract import ConfigError, Warn, WarningMessage
 
 
 def check(
@@ -42,7 +40,7 @@ def check(
     found += check_vault(settings)
     if not settings.endpoints:
         warn(
-            Notice(
+            WarningMessage(
                 "no_endpoint",
                 "endpoints: none is configured, so search works and ask does not;"
                 " add one, or {name: quote, kind: quote}, which needs no server",

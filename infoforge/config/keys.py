@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import ConfigError, Notice
+from infoforge.contract import ConfigError, Warn, WarningMessage
 
 
 class Secret(str):
@@ -21,7 +21,7 @@ class Secret(str):
 
 def api_key(
     endpoint: EndpointSettings,
-    warn: Callable[[Notice], None] | None = None,
+    warn: Warn | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> str | None:
     """The API key of an endpoint, read now.
@@ -63,7 +63,7 @@ def api_key(
         ) from error
     if mode & 0o077 and warn is not None:
         warn(
-            Notice(
+            WarningMessage(
                 "api_key_mode",
                 f"{where}: mode {mode:04o} lets others read the key;"
                 f" run: chmod 600 {endpoint.api_key_file}",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from infoforge.contract import CorpusUnavailable, Notice, UsageError
+from infoforge.contract import CorpusUnavailable, UsageError, Warn, WarningMessage
 from infoforge.corpus import names
 from infoforge.corpus.base import Corpus, CorpusError, Deadline
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
-
-Warn = Callable[[Notice], None]
 
 ALL, WIKI, VAULT = "all", "wiki", "vault"
 KINDS = (VAULT, WIKI, ALL)
@@ -66,7 +64,7 @@ def open_corpora(
     except CorpusUnavailable as error:
         if not notes:
             raise
-        warn(Notice("wiki_unavailable", f"{error.message}; searching the vault alone"))
+        warn(WarningMessage("wiki_unavailable", f"{error.message}; searching the vault alone"))
         return notes
 
 
@@ -80,7 +78,7 @@ def _vault(settings: Settings, warn: Warn, deadline: Deadline, *, alone: bool) -
     except CorpusError as error:
         if alone:
             raise CorpusUnavailable(str(error), "infoforge doctor --only vault") from error
-        warn(Notice("vault_unavailable", f"{error}; searching the wikis without it"))
+        warn(WarningMessage("vault_unavailable", f"{error}; searching the wikis without it"))
         return []
 
 
@@ -116,7 +114,7 @@ def wanted_files(settings: Settings, warn: Warn) -> list[Path]:
         if same:
             chosen.append(same[-1])
         else:
-            warn(Notice("zim_missing", f"enabled but not in {folder}: {wanted}"))
+            warn(WarningMessage("zim_missing", f"enabled but not in {folder}: {wanted}"))
     return list(dict.fromkeys(chosen))
 
 
@@ -139,7 +137,7 @@ def _files(paths: Sequence[Path], warn: Warn) -> list[Corpus]:
             corpus = ZimCorpus(path)
             corpus.describe()
         except CorpusError as error:
-            warn(Notice("zim_unreadable", f"left out: {error}"))
+            warn(WarningMessage("zim_unreadable", f"left out: {error}"))
             continue
         corpora.append(corpus)
     return corpora
@@ -163,10 +161,12 @@ def _from_server(settings: Settings, warn: Warn, deadline: Deadline) -> list[Cor
         patience = Deadline(min(5.0, deadline.left() / 2))
         books = server.books(patience)
     except CorpusError as error:
-        warn(Notice("kiwix_down", f"{error}; reading the ZIM files in this process instead"))
+        warn(
+            WarningMessage("kiwix_down", f"{error}; reading the ZIM files in this process instead")
+        )
         return []
     if not books:
-        warn(Notice("kiwix_empty", f"{url} serves no book; reading the ZIM files instead"))
+        warn(WarningMessage("kiwix_empty", f"{url} serves no book; reading the ZIM files instead"))
         return []
     by_name = {book.name: book for book in books}
     enabled = [names.stable_name(name) for name in settings.zims.enabled]
@@ -182,4 +182,4 @@ def _name_unserved(settings: Settings, served: set[str], warn: Warn) -> None:
         return  # another machine's server, or another folder's
     for name in here:
         if name not in served:
-            warn(Notice("zim_not_served", f"in the ZIM folder but not served: {name}"))
+            warn(WarningMessage("zim_not_served", f"in the ZIM folder but not served: {name}"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from infoforge.contract import InfoForgeError, Notice
+from infoforge.contract import InfoForgeError, Warn, WarningMessage
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits, Section
 
@@ -56,9 +56,7 @@ class VaultCorpus:
 
     name = NAME
 
-    def __init__(
-        self, settings: VaultSettings, deadline: Deadline, warn: Callable[[Notice], None]
-    ) -> None:
+    def __init__(self, settings: VaultSettings, deadline: Deadline, warn: Warn) -> None:
         from infoforge.vault.store import Model, Store, connect
 
         self._settings = settings
@@ -78,7 +76,7 @@ class VaultCorpus:
                 self._store.close()
                 raise
 
-    def _open_embedder(self, warn: Callable[[Notice], None]) -> Embedder | None:
+    def _open_embedder(self, warn: Warn) -> Embedder | None:
         from infoforge.vault.embed import open_embedder
         from infoforge.vault.errors import VaultError
 
@@ -86,7 +84,7 @@ class VaultCorpus:
             return open_embedder(self._settings.embedding)
         except VaultError as error:
             text = f"{error.message}; notes are found by their words alone"
-            warn(Notice("no_embedding", text))
+            warn(WarningMessage("no_embedding", text))
             return None
 
     def describe(self) -> CorpusInfo:

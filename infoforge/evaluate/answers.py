@@ -7,7 +7,13 @@ from typing import Any
 
 from infoforge.ask import Options, ask
 from infoforge.config.settings import Settings
-from infoforge.contract import CorpusUnavailable, NoEndpoint, NotGrounded, NothingFound, Notice
+from infoforge.contract import (
+    CorpusUnavailable,
+    NoEndpoint,
+    NothingFound,
+    NotVerified,
+    WarningMessage,
+)
 from infoforge.evaluate import match
 from infoforge.evaluate.questions import Question
 
@@ -24,11 +30,11 @@ _REFUSALS = (
 
 def answer(question: Question, settings: Settings, options: Options) -> dict[str, Any]:
     """The model's answer, judged. A model that cannot be reached is a row too."""
-    notices: list[Notice] = []
+    warnings: list[WarningMessage] = []
     started = time.perf_counter()
     try:
-        answered = ask(question.text, settings, options, warn=notices.append)
-    except (NoEndpoint, NothingFound, NotGrounded, CorpusUnavailable) as error:
+        answered = ask(question.text, settings, options, warn=warnings.append)
+    except (NoEndpoint, NothingFound, NotVerified, CorpusUnavailable) as error:
         return {
             "text": "",
             "error": error.code,
@@ -41,11 +47,11 @@ def answer(question: Question, settings: Settings, options: Options) -> dict[str
             "unsupported": [],
             "refusal": False,
             "seconds": round(time.perf_counter() - started, 3),
-            "warnings": [notice.code for notice in notices],
+            "warnings": [warning.code for warning in warnings],
         }
     text = answered.text
     wanted = question.answers
-    refusal = looks_like_refusal(text, cited=bool(answered.verdict.cited))
+    refusal = looks_like_refusal(text, cited=bool(answered.verification.cited))
     cited_titles = [source.title for source in answered.cited]
     right = any(match.same_title(own, title) for own in cited_titles for title in question.titles)
     return {
@@ -55,12 +61,12 @@ def answer(question: Question, settings: Settings, options: Options) -> dict[str
         "exact": match.exact(text, wanted) if wanted else None,
         "f1": round(match.token_f1(text, wanted), 4) if wanted else None,
         "holds": match.holds(text, wanted) if wanted else None,
-        "cited": len(answered.verdict.cited),
+        "cited": len(answered.verification.cited),
         "right_source": right if question.titles else None,
-        "unsupported": list(answered.verdict.unsupported),
+        "unsupported": list(answered.verification.unsupported),
         "refusal": refusal,
         "seconds": round(answered.seconds.get("model", 0.0), 3),
-        "warnings": [notice.code for notice in notices],
+        "warnings": [warning.code for warning in warnings],
     }
 
 

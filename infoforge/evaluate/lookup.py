@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from infoforge.corpus.base import Deadline
 from infoforge.evaluate.watch import Call, Watched
 from infoforge.retrieval.find import Found, find
-from infoforge.retrieval.trim import passages
+from infoforge.retrieval.passages import passages
 
 if TYPE_CHECKING:
     from infoforge.ask import Options
     from infoforge.config.settings import Settings
-    from infoforge.contract import Notice
+    from infoforge.contract import WarningMessage
     from infoforge.records import Source
 
 
@@ -29,7 +29,7 @@ class Looked:
         calls: What the corpora were asked, in order within each corpus.
         requests: How many requests that took.
         seconds: Wall time by stage, ``trim`` and ``total`` among them.
-        notices: The warnings.
+        warnings: The warnings.
     """
 
     found: Found
@@ -37,7 +37,7 @@ class Looked:
     calls: tuple[Call, ...]
     requests: int
     seconds: dict[str, float]
-    notices: tuple[Notice, ...]
+    warnings: tuple[WarningMessage, ...]
 
 
 def budget(settings: Settings, options: Options) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def look_up(
     Raises:
         CorpusUnavailable: Not one corpus could be searched.
     """
-    notices: list[Notice] = []
+    warnings: list[WarningMessage] = []
     made = {corpus.name: len(corpus.calls) for corpus in corpora}
     # Books of one server share its count.
     counters = {id(getattr(c.inner, "server", c)): c for c in corpora}.values()
@@ -66,7 +66,7 @@ def look_up(
         question,
         corpora,
         deadline=Deadline(options.deadline or settings.search.deadline),
-        warn=notices.append,
+        warn=warnings.append,
         language=options.language or settings.search.language,
     )
     trimming = time.perf_counter()
@@ -76,4 +76,4 @@ def look_up(
     seconds = {**found.seconds, "trim": ended - trimming, "total": ended - started}
     calls = tuple(call for corpus in corpora for call in corpus.calls[made[corpus.name] :])
     requests = sum(corpus.requests for corpus in counters) - before
-    return Looked(found, sources, calls, requests, seconds, tuple(notices))
+    return Looked(found, sources, calls, requests, seconds, tuple(warnings))

@@ -16,8 +16,8 @@ from infoforge.evaluate.journal import Journal
 from infoforge.evaluate.lookup import Looked, budget, look_up
 from infoforge.evaluate.questions import Question
 from infoforge.evaluate.watch import Gold, Watched
+from infoforge.retrieval.passages import passages
 from infoforge.retrieval.ranking import Ranked
-from infoforge.retrieval.trim import passages
 
 RANKS = 10
 """Titles kept of each ranking."""
@@ -116,7 +116,7 @@ def ask_one(question: Question, corpora: Sequence[Watched], gold: Gold, plan: Pl
         "requests": looked.requests,
         "searches": sum(call.kind == "fulltext" for call in looked.calls),
         "seconds": {stage: round(value, 5) for stage, value in looked.seconds.items()},
-        "warnings": [notice.code for notice in looked.notices],
+        "warnings": [warning.code for warning in looked.warnings],
         "partial": looked.found.partial,
         "found": [_result(item) for item in looked.found.ranked[:RANKS]],
         "why": _why(question, looked, entries),

@@ -8,7 +8,7 @@ from typing import Any
 
 from infoforge.evaluate.lookup import Looked
 from infoforge.evaluate.watch import Call
-from infoforge.retrieval import gate, ranking
+from infoforge.retrieval import ranking, relevance
 from infoforge.retrieval.find import Found
 from infoforge.retrieval.ranking import Ranked
 
@@ -30,7 +30,7 @@ def refusal(found: Found, item: Ranked) -> str:
     """The gate's reason against an article, in words; empty when it passed."""
     everything = (*found.ranked, *found.refused)
     best = max((other.scores.total for other in everything), default=0.0)
-    code = gate.reason(item, best)
+    code = relevance.reason(item, best)
     return REASONS.get(code, code)
 
 

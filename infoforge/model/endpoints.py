@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import NoEndpoint, Notice
+from infoforge.contract import NoEndpoint, Warn, WarningMessage
 from infoforge.model import chat, faults
 from infoforge.model.prompt import Prompt, answer_tokens
 from infoforge.model.wire import Exchange, Fault, key_of, models
 from infoforge.records import Completion
 
 Build = Callable[[EndpointSettings, float], Prompt]
-Warn = Callable[[Notice], None]
 
 
 @dataclass
@@ -78,7 +77,7 @@ def complete(
             return _ask(endpoint, build, screen, warn)
         except Fault as fault:
             message = faults.redact(fault.message, endpoint)
-            warn(Notice(fault.code, f"endpoint {endpoint.name}: {message}"))
+            warn(WarningMessage(fault.code, f"endpoint {endpoint.name}: {message}"))
             failed.append(f"{endpoint.name}: {message}")
             hint = hint or faults.redact(fault.hint, endpoint)
             screen.restart(f"endpoint {endpoint.name} {message}; starting over")
@@ -115,7 +114,7 @@ def _ask(endpoint: EndpointSettings, build: Build, screen: _Screen, warn: Warn) 
         says = f" (it takes {limit} tokens)" if limit else ""
         set_to = f"context_tokens: {limit}" if limit else "its context_tokens lower"
         warn(
-            Notice(
+            WarningMessage(
                 "prompt_too_long",
                 f"endpoint {endpoint.name}: the prompt is too long for it{says}; asking once more "
                 f"with half the sources (set {set_to})",
@@ -133,7 +132,7 @@ def _once(
     converse(endpoint, model, prompt.messages, max_tokens=tokens, reply=reply, show=screen.show)
     if reply.finish == "length":
         warn(
-            Notice(
+            WarningMessage(
                 "answer_cut",
                 f"endpoint {endpoint.name}: the answer was cut at "
                 f"{tokens} tokens (raise max_tokens)",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import Notice
+from infoforge.contract import Warn, WarningMessage
 from infoforge.model.prompt import Prompt
 from infoforge.model.wire import Exchange, Fault, key_of, models
 
@@ -147,7 +146,10 @@ def redact(text: str, endpoint: EndpointSettings) -> str:
 
 
 def check_prompt_cut(
-    endpoint: EndpointSettings, prompt: Prompt, prompt_tokens: int, warn: Callable[[Notice], None]
+    endpoint: EndpointSettings,
+    prompt: Prompt,
+    prompt_tokens: int,
+    warn: Warn,
 ) -> None:
     """Warn when the server read fewer tokens than the prompt can have.
 
@@ -168,7 +170,7 @@ def check_prompt_cut(
     if not 0 < prompt_tokens < least:
         return
     warn(
-        Notice(
+        WarningMessage(
             "prompt_cut",
             f"endpoint {endpoint.name}: it read {prompt_tokens} tokens of a prompt of at least "
             f"{least}: the server cut it. {how_to_raise(endpoint)}",

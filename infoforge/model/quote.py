@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from infoforge.model.sentences import sentences
 from infoforge.records import Source
-from infoforge.text.figures import find
 from infoforge.text.language import detect
 from infoforge.text.months import MONTHS
+from infoforge.text.numbers import find
+from infoforge.text.sentences import sentences
 from infoforge.text.words import fold, stem, stop_words, tokens, zipf
 
 _SAYS = {

@@ -10,11 +10,11 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import ConfigError, Notice
+from infoforge.contract import ConfigError, Warn
 
 if TYPE_CHECKING:
     import requests
@@ -233,7 +233,7 @@ def _headers(endpoint: EndpointSettings, has_body: bool) -> dict[str, str]:
     return headers
 
 
-def key_of(endpoint: EndpointSettings, warn: Callable[[Notice], None] | None = None) -> str:
+def key_of(endpoint: EndpointSettings, warn: Warn | None = None) -> str:
     """The endpoint's API key; empty when it has none.
 
     Raises:

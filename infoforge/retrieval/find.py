@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from infoforge.contract import CorpusUnavailable, Notice
+from infoforge.contract import CorpusUnavailable, Warn, WarningMessage
 from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Hit
-from infoforge.retrieval import gate
+from infoforge.retrieval import relevance
 from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked
@@ -21,8 +21,6 @@ from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
 from infoforge.text.words import fold, has_list, long_words, tokens
-
-Warn = Callable[[Notice], None]
 
 READ = 5
 """Articles read at first; each further corpus adds `READ_MORE`."""
@@ -154,7 +152,7 @@ class _Search:
         ranked = reader.ranked
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
-        passed, refused = gate.split(ranked)
+        passed, refused = relevance.split(ranked)
         seconds["ranking"] = time.perf_counter() - started
         return Found(
             self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial
@@ -174,7 +172,7 @@ class _Search:
         if found is None:
             return False
         written, meant = found
-        self.warn(Notice("spelling", f"{written} is not known here: searched for {meant}"))
+        self.warn(WarningMessage("spelling", f"{written} is not known here: searched for {meant}"))
         question = re.sub(rf"(?<!\w){re.escape(written)}(?!\w)", meant, self.keywords.question)
         self.keywords = keywords(question, self.keywords.language)
         return True
@@ -206,7 +204,7 @@ class _Search:
             self.partial = True
             if not found and not fulltext.steps:
                 self.failed[corpus.name] = str(error)
-            self.warn(Notice("corpus_failed", str(error)))
+            self.warn(WarningMessage("corpus_failed", str(error)))
         else:
             self.absent[corpus.name] = frozenset(fulltext.absent)
             self.searches[corpus.name] = fulltext
@@ -279,7 +277,7 @@ class _Search:
         """An article that could not be read."""
         if not isinstance(error, DeadlineExceeded):
             self.partial = True
-            self.warn(Notice("article_unreadable", str(error)))
+            self.warn(WarningMessage("article_unreadable", str(error)))
         elif not self.partial:
             self._out_of_time(corpus)
 
@@ -288,7 +286,9 @@ class _Search:
             return  # no loss to tell of
         if not self.partial or corpus.name not in self.failed:
             self.warn(
-                Notice("deadline", f"{corpus.name}: time ran out; answering from what was found")
+                WarningMessage(
+                    "deadline", f"{corpus.name}: time ran out; answering from what was found"
+                )
             )
         self.partial = True
         if not any(step.corpus == corpus.name for step in self.steps):
@@ -392,7 +392,7 @@ class _Search:
             return []
         except CorpusError as error:
             self.partial = True
-            self.warn(Notice("corpus_failed", str(error)))
+            self.warn(WarningMessage("corpus_failed", str(error)))
             self.searches.pop(fulltext.corpus.name, None)  # it is not asked again
             return []
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from infoforge.contract import Notice
+from infoforge.contract import Warn, WarningMessage
 from infoforge.corpus.base import Corpus, CorpusError, Deadline
 from infoforge.records import Article, Hit
 from infoforge.retrieval.keywords import Keywords, keywords
@@ -43,7 +43,7 @@ class Reader:
         deadline: Deadline,
         *,
         large: Collection[str],
-        warn: Callable[[Notice], None],
+        warn: Warn,
         trouble: Trouble,
     ) -> None:
         self.ranked: list[Ranked] = []
@@ -107,7 +107,9 @@ class Reader:
     def _branch(self, page: Article) -> None:
         """A disambiguation page is no source; the articles it leads to are candidates."""
         if fit(page.title, self._question).mass > 0:
-            self._warn(Notice("disambiguation", f"skipping disambiguation page: {page.title}"))
+            self._warn(
+                WarningMessage("disambiguation", f"skipping disambiguation page: {page.title}")
+            )
         own = {term.stem: term.weight for term in self._question.terms}
         scored = []
         for place, link in enumerate(page.links):

@@ -23,7 +23,7 @@ _DROP = (
     "video,canvas,[hidden],[aria-hidden=true],[role=navigation],sup.reference,.reference,"
     ".mw-editsection,.navbox,.vertical-navbox,.sidebar,.reflist,ol.references,.mw-references-wrap,"
     ".noprint,.metadata,.ambox,.hatnote,#toc,.toc,.mw-jump-link,.catlinks,.printfooter,"
-    ".sistersitebox,.authority-control,.mw-empty-elt,.headerlink,.zim-footer,.external-link-notice,.mw-indicators,"
+    ".sistersitebox,.authority-control,.mw-empty-elt,.headerlink,.zim-footer,.external-link-warning,.mw-indicators,"
     ".navigation-not-searchable,.sr-only,.visually-hidden,"
     "#kiwixtoolbar"  # what kiwix-serve 3.3 puts above each page
 )

@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from infoforge.contract import Notice
+from infoforge.contract import Warn, WarningMessage
 from infoforge.vault.errors import VaultError
 from infoforge.vault.notes import LARGEST, NotANote, decode
 
@@ -21,8 +21,6 @@ LEARNINGS = "agent_learnings"
 """Folder in the vault where agents may add files; never searched."""
 IGNORE = ".infoforgeignore"
 """File in the vault with more patterns, one a line."""
-
-Warn = Callable[[Notice], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def _walk(root: Path, folder: Path, prefix: str, rules: Rules, warn: Warn) -> It
     except OSError as error:
         if folder == root:
             raise
-        warn(Notice("note_skipped", f"{prefix}: {error.strerror or error}"))
+        warn(WarningMessage("note_skipped", f"{prefix}: {error.strerror or error}"))
         return
     for entry in entries:
         source = f"{prefix}{entry.name}"
@@ -96,7 +94,7 @@ def _walk(root: Path, folder: Path, prefix: str, rules: Rules, warn: Warn) -> It
         reason, modified = _unfit(root, entry)
         if reason:
             shown = source.encode("utf-8", "backslashreplace").decode()
-            warn(Notice("note_skipped", f"{shown}: {reason}"))
+            warn(WarningMessage("note_skipped", f"{shown}: {reason}"))
         elif modified:
             yield File(source, Path(entry.path), modified)
 
@@ -175,7 +173,11 @@ def commit_dates(folder: Path, warn: Warn) -> dict[str, str]:
         if b"dubious ownership" in done.stderr:
             # For a person to trust: a repository's configuration may name programs to run.
             line = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
-            warn(Notice("git_dates", f"{folder} belongs to another user, so git is silent: {line}"))
+            warn(
+                WarningMessage(
+                    "git_dates", f"{folder} belongs to another user, so git is silent: {line}"
+                )
+            )
         return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
     log = git("log", "--format=%x00%cs", "--name-only", "--relative", "--", ".")

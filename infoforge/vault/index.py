@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from infoforge.contract import Notice
+from infoforge.contract import Warn, WarningMessage
 from infoforge.vault import chunks as cutting
 from infoforge.vault import folder as vault_folder
 from infoforge.vault.ahead import Ahead, Vectors
@@ -23,7 +23,6 @@ from infoforge.vault.store import Entry, Model, Store
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
 
-Warn = Callable[[Notice], None]
 Progress = Callable[[int, int], None]
 """Told how many of the changed notes are done."""
 
@@ -199,9 +198,9 @@ class _Run:
         assert self.settings.folder is not None
         return self.settings.folder
 
-    def _skip(self, notice: Notice) -> None:
+    def _skip(self, warning: WarningMessage) -> None:
         self.tally["skipped"] += 1
-        self.warn(notice)
+        self.warn(warning)
 
     def _data(self, file: vault_folder.File) -> bytes | None:
         """A note's bytes; ``None`` for one that is gone or cannot be a note."""
@@ -211,7 +210,7 @@ class _Run:
                 decode(data)
         except (OSError, NotANote) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._skip(Notice("note_skipped", f"{file.source}: {reason}"))
+            self._skip(WarningMessage("note_skipped", f"{file.source}: {reason}"))
             return None
         return data
 

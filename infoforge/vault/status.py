@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from infoforge.contract import Notice
+from infoforge.contract import Warn
 from infoforge.vault import folder as vault_folder
 from infoforge.vault.errors import VaultError
 from infoforge.vault.store import Store, address, connect
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
 
 
-def status(settings: VaultSettings, warn: Callable[[Notice], None]) -> dict[str, Any]:
+def status(settings: VaultSettings, warn: Warn) -> dict[str, Any]:
     """Look at the index and the folder; nothing is changed, no model is opened.
 
     Args:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from infoforge.contract import InfoForgeError, Notice
+from infoforge.contract import InfoForgeError, Warn, WarningMessage
 from infoforge.vault.embed import Embedder, open_embedder
 from infoforge.vault.errors import VaultError, missing
 from infoforge.vault.index import Indexed, Progress, index
@@ -15,8 +15,6 @@ from infoforge.vault.store import Store, connect
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
-
-Warn = Callable[[Notice], None]
 
 QUIET_MS = 400
 """A burst of changes (a save by rename, a checkout) ends with this much silence."""
@@ -73,11 +71,11 @@ def watch(
 
     told: set[str] = set()
 
-    def once(notice: Notice) -> None:
+    def once(warning: WarningMessage) -> None:
         # Said at every run, a file that is left out would fill the journal.
-        if notice.message not in told:
-            told.add(notice.message)
-            warn(notice)
+        if warning.message not in told:
+            told.add(warning.message)
+            warn(warning)
 
     # Watched from before the first run: what changes while it reads comes as an event after it.
     stream = changes(
@@ -100,7 +98,7 @@ def watch(
         except InfoForgeError as error:
             if first and not _passes(error):
                 raise
-            once(Notice("vault_waiting", f"{error.message}; trying again"))
+            once(WarningMessage("vault_waiting", f"{error.message}; trying again"))
             if away is not None and error.code == "vault_down":
                 away()
             stop.wait(pause)

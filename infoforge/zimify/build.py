@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from infoforge import __version__
-from infoforge.contract import Notice, UsageError
+from infoforge.contract import UsageError, Warn, WarningMessage
 from infoforge.text.languages import alpha2, alpha3
 from infoforge.zimify import front
 from infoforge.zimify.check import check
@@ -25,7 +25,6 @@ from infoforge.zimify.model import (
     Rendered,
     Report,
     SourceFile,
-    Warn,
 )
 from infoforge.zimify.names import address, clip, mimetype_of
 from infoforge.zimify.page import STYLE, STYLE_PATH, Frame, wrap
@@ -218,8 +217,8 @@ class _Build:
         self.progress(self.done, total)
 
     def _take(self, writer: ZimWriter, document: Document, rendered: Rendered) -> None:
-        for notice in rendered.notices:
-            self.warn(notice)
+        for warning in rendered.warnings:
+            self.warn(warning)
         self.links.add(rendered.links)
         if rendered.error:
             self._give_up(writer, document, rendered.error)
@@ -233,7 +232,7 @@ class _Build:
         """Name an unreadable document; links to it still have to lead somewhere."""
         rel = document.file.rel
         self.unreadable.append((rel, reason))
-        self.warn(Notice("zimify_unreadable", f"skipping {rel}: {reason}"))
+        self.warn(WarningMessage("zimify_unreadable", f"skipping {rel}: {reason}"))
         kept = document.path != rel
         body = "<p>This document could not be converted.</p>"
         if kept:
@@ -247,7 +246,9 @@ class _Build:
     def _add(self, writer: ZimWriter, item: Page | Attachment) -> None:
         if item.path in writer.paths:
             self.warn(
-                Notice("zimify_double", f"two entries of one path, kept the first: {item.path}")
+                WarningMessage(
+                    "zimify_double", f"two entries of one path, kept the first: {item.path}"
+                )
             )
         elif isinstance(item, Page):
             writer.page(item)
@@ -268,7 +269,9 @@ class _Build:
                 self._give_up(writer, document, str(error))
             else:
                 self.unreadable.append((document.file.rel, f"cut short: {error}"))
-                self.warn(Notice("zimify_unreadable", f"cut short {document.file.rel}: {error}"))
+                self.warn(
+                    WarningMessage("zimify_unreadable", f"cut short {document.file.rel}: {error}")
+                )
 
     def _keep(self, writer: ZimWriter, document: Document) -> None:
         """Add a file as it is."""
@@ -285,7 +288,7 @@ class _Build:
         except OSError as error:
             reason = error.strerror or str(error)
             self.unreadable.append((file.rel, reason))
-            self.warn(Notice("zimify_unreadable", f"skipping {file.rel}: {reason}"))
+            self.warn(WarningMessage("zimify_unreadable", f"skipping {file.rel}: {reason}"))
             return
         # An entry without content is a fault in a ZIM; a line with its name is the least there is.
         writer.attachment(Attachment(file.rel, mimetype, body or f"{file.rel}\n".encode()))
@@ -321,7 +324,7 @@ class _Build:
                     continue
                 if path in writer.paths:
                     text = f"alias {alias} of {document.file.rel} is taken, left out"
-                    self.warn(Notice("zimify_alias", text))
+                    self.warn(WarningMessage("zimify_alias", text))
                     continue
                 # An alias with a slash is an old address, one without is a name.
                 title = document.title if "/" in alias else alias
@@ -352,12 +355,12 @@ class _Build:
             shown = "; ".join(f"{link} in {rel}" for rel, link in dead[:3])
             more = f" and {len(dead) - 3} more" if len(dead) > 3 else ""
             text = f"{len(dead)} dead link(s) were made plain text: {shown}{more}"
-            self.warn(Notice("zimify_dead_links", text))
+            self.warn(WarningMessage("zimify_dead_links", text))
         if external:
             shown = "; ".join(f"{link} in {rel}" for rel, link in external[:3])
             more = f" and {len(external) - 3} more" if len(external) > 3 else ""
             text = f"{len(external)} file(s) would load from the network and do not: {shown}{more}"
-            self.warn(Notice("zimify_external", text))
+            self.warn(WarningMessage("zimify_external", text))
 
 
 def _streamed(document: Document) -> bool:

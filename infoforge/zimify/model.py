@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 
-Warn = Callable[[Notice], None]
 Progress = Callable[[int, int], None]
 """Called with the number of files done and of all files."""
 
@@ -136,7 +135,7 @@ class Rendered:
     items: list[Page | Attachment] = field(default_factory=list)
     title: str = ""
     links: LinkCount = field(default_factory=LinkCount)
-    notices: list[Notice] = field(default_factory=list)
+    warnings: list[WarningMessage] = field(default_factory=list)
     error: str = ""
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from infoforge.contract import Notice
-from infoforge.zimify.model import SourceFile, Warn
+from infoforge.contract import Warn, WarningMessage
+from infoforge.zimify.model import SourceFile
 from infoforge.zimify.names import kind_of
 
 JUNK = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX", "__pycache__", "node_modules"})
@@ -54,7 +54,7 @@ def _entries(
         with os.scandir(real) as listing:
             found = sorted(listing, key=lambda entry: os.fsencode(entry.name))
     except OSError as error:
-        warn(Notice("zimify_folder", f"cannot list {rel or real}: {error.strerror}"))
+        warn(WarningMessage("zimify_folder", f"cannot list {rel or real}: {error.strerror}"))
         return
     for entry in found:
         name = _unicode(entry.name)
@@ -64,19 +64,21 @@ def _entries(
         try:
             status = entry.stat()
         except OSError as error:
-            warn(Notice("zimify_skipped", f"skipping {path}: {error.strerror}"))
+            warn(WarningMessage("zimify_skipped", f"skipping {path}: {error.strerror}"))
             continue
         if stat.S_ISDIR(status.st_mode):
             identity = _identity(status)
             if identity in seen:
-                warn(Notice("zimify_loop", f"skipping {path}: this folder was seen already"))
+                warn(
+                    WarningMessage("zimify_loop", f"skipping {path}: this folder was seen already")
+                )
                 continue
             seen.add(identity)
             yield from _entries(entry.path, path, seen, exclude, warn)
         elif stat.S_ISREG(status.st_mode):
             yield entry.path, path, status
         else:
-            warn(Notice("zimify_skipped", f"skipping {path}: not a regular file"))
+            warn(WarningMessage("zimify_skipped", f"skipping {path}: not a regular file"))
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from infoforge.contract import CheckFailed, Notice, UsageError
+from infoforge.contract import CheckFailed, UsageError, Warn, WarningMessage
 from infoforge.zims.check import Damaged, quick, read_header, sums_of
-from infoforge.zims.events import Event, Report, Warn
+from infoforge.zims.events import Event, Report
 from infoforge.zims.metalink import parse_metalink, parse_sha256
 from infoforge.zims.partial import Partial, kept_bytes
 from infoforge.zims.source import Source
@@ -249,7 +249,7 @@ def _link(adding: Adding, path: Path, target: Path) -> None:
         except OSError:
             beside.symlink_to(path.resolve())
             adding.warn(
-                Notice(
+                WarningMessage(
                     "symbolic_link",
                     f"{target.name} is a symbolic link to another file system: it is there only "
                     "while that is mounted, and a container does not see it",

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
-from infoforge.contract import CheckFailed, InfoForgeError, Notice, UsageError
+from infoforge.contract import CheckFailed, InfoForgeError, UsageError, Warn, WarningMessage
 from infoforge.text.languages import alpha2, alpha3
 from infoforge.zims import xmltree
-from infoforge.zims.events import Warn
 from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
 from infoforge.zims.net import get_document
 
@@ -85,7 +84,11 @@ def fetch_catalog(
     )
     entries, lost = parse_feed(document.body, document.url)
     if lost:
-        warn(Notice("catalog_entries", f"{lost} entries of the catalog cannot be read: left out"))
+        warn(
+            WarningMessage(
+                "catalog_entries", f"{lost} entries of the catalog cannot be read: left out"
+            )
+        )
     return tuple(entry for entry in entries if entry.url)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from infoforge.contract import CheckFailed, Notice
-from infoforge.zims.events import Event, Report, Warn
+from infoforge.contract import CheckFailed, Warn, WarningMessage
+from infoforge.zims.events import Event, Report
 from infoforge.zims.partial import Partial
 from infoforge.zims.source import Source
 from infoforge.zims.transfer import AttemptFailed, Limiter, attempt
@@ -87,7 +87,7 @@ class Download:
         self._last = ""
         if self.partial.stale:
             warn(
-                Notice(
+                WarningMessage(
                     "partial_discarded",
                     f"the partial {source.file} was of another file: started from its first byte",
                 )

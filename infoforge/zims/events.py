@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from infoforge.contract import Notice
-
-Warn = Callable[[Notice], None]
-"""Takes a warning."""
-
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infoforge.contract import CheckFailed, Notice
-from infoforge.zims.events import Event, Report, Warn
+from infoforge.contract import CheckFailed, Warn, WarningMessage
+from infoforge.zims.events import Event, Report
 
 LOCK_FILE = ".infoforge.lock"
 
@@ -78,7 +78,7 @@ def _acquire(handle: int, folder: Path, wait: float, report: Report, warn: Warn)
             time.sleep(_POLL_SECONDS)
         except OSError as error:
             warn(
-                Notice(
+                WarningMessage(
                     "no_lock",
                     f"the file system of {folder} knows no locks ({error.strerror}): "
                     "run one command at a time",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
-from infoforge.contract import CheckFailed, InfoForgeError, Notice
+from infoforge.contract import CheckFailed, InfoForgeError, Warn, WarningMessage
 from infoforge.zims.catalog import Entry, choose, fetch_catalog
 from infoforge.zims.check import Damaged, quick, read_through
 from infoforge.zims.download import Download, Fetched, Options
-from infoforge.zims.events import Event, Report, Warn
+from infoforge.zims.events import Event, Report
 from infoforge.zims.keeping import drop_older
 from infoforge.zims.names import NEWEST, Wanted, edition, stable_name
 from infoforge.zims.partial import kept_bytes
@@ -304,7 +304,7 @@ def _do(job: Job, step: Step, state: State) -> Done:
     newer = [f for f in step.older if edition(f) > edition(step.file) and f not in removed]
     if newer:
         job.warn(
-            Notice(
+            WarningMessage(
                 "newer_edition",
                 f"{newer[0]} is newer than {step.file} and is the one that is used: remove it, "
                 f"or enable {step.file} by its file name",
@@ -323,7 +323,9 @@ def _own_checksum(job: Job, path: Path) -> tuple[str, str]:
     if sums.md5 is False:
         return "it does not fit its own checksum", ""
     if sums.md5 is None:
-        job.warn(Notice("unverified", f"{path.name} has no checksum at all: taken unverified"))
+        job.warn(
+            WarningMessage("unverified", f"{path.name} has no checksum at all: taken unverified")
+        )
     return "", sums.sha256
 
 

@@ -58,10 +58,10 @@ def opened(kind: str, zim: Path, url: str = "") -> list[Corpus]:
     return corpora
 
 
-def complain(notice: Any) -> None:
+def complain(warning: Any) -> None:
     """Disambiguation pages are part of the way; anything else would spoil the figures."""
-    if notice.code != "disambiguation":
-        raise SystemExit(f"bench: {notice.code}: {notice.message}")
+    if warning.code != "disambiguation":
+        raise SystemExit(f"bench: {warning.code}: {warning.message}")
 
 
 def look_up(question: str, corpora: Sequence[Corpus]) -> list[str]:

@@ -71,7 +71,7 @@ def bench_index(server: Postgres, model: LocalEmbedder) -> list:
     with Store(connect(settings)) as store:
         model.query("warm")
         # Once for the texts, so that both ways get the very same ones.
-        index(store, lambda: model, settings, warn=lambda notice: None)
+        index(store, lambda: model, settings, warn=lambda warning: None)
         rows = store.rows(
             "SELECT source, heading_path, content, embedding::text FROM chunks ORDER BY id"
         )
@@ -83,7 +83,7 @@ def bench_index(server: Postgres, model: LocalEmbedder) -> list:
         )
         after = timed(lambda: model.documents(texts))
         again, _, nothing = timed(
-            lambda: index(store, lambda: model, settings, warn=lambda notice: None)
+            lambda: index(store, lambda: model, settings, warn=lambda warning: None)
         )
     bare = (before[0] + after[0]) / 2
     bare_spent = (before[1] + after[1]) / 2

@@ -135,7 +135,7 @@ def test_without_the_database_the_wikis_answer_and_it_is_said() -> None:
     BOX.as_user("systemctl --user stop infoforge-postgres.service")
     document = infoforge("ask", content.QUESTION)
     assert content.EXPECTED in document["data"]["answer"]
-    assert "vault_unavailable" in [notice["code"] for notice in document["warnings"]]
+    assert "vault_unavailable" in [warning["code"] for warning in document["warnings"]]
     alone = infoforge("ask", "--corpus", "vault", QUESTION, check=False)
     assert alone["exit_code"] == 1
     assert alone["errors"][0]["code"] == "corpus_unavailable"

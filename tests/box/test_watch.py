@@ -1,4 +1,4 @@
-"""The box watches itself: it notices, heals what can be healed, tells once, and tells the end."""
+"""The box watches itself: it warnings, heals what can be healed, tells once, and tells the end."""
 
 from __future__ import annotations
 

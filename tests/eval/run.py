@@ -105,7 +105,7 @@ class Bench:
         every = questions.load(DATA / "questions" / f"{name}.jsonl")
         return questions.sample(every, min(self.count, len(every)), self.seed)
 
-    def judge(self, name: str, value: float | None, limit: float, *, least: bool) -> str:
+    def check(self, name: str, value: float | None, limit: float, *, least: bool) -> str:
         """Hold a figure against its aim; a mark for the table."""
         good = value is not None and (value >= limit if least else value <= limit)
         shown = "-" if value is None else f"{value:.1f}"
@@ -113,8 +113,8 @@ class Bench:
         return " " if good else "!"
 
 
-def _complain(notice: Any) -> None:
-    raise SystemExit(f"eval: {notice.code}: {notice.message}")
+def _complain(warning: Any) -> None:
+    raise SystemExit(f"eval: {warning.code}: {warning.message}")
 
 
 def sets(bench: Bench) -> None:
@@ -149,24 +149,24 @@ def _show_set(bench: Bench, name: str, kind: str, rows: list[Row]) -> None:
     aims, limits = BAR["aims"][name], BAR["limits"]
     figures = report.summary(rows)
     where = f"{name} {kind}"
-    one = bench.judge(f"{where} hit@1", figures["hit1"], aims["hit1"], least=True)
-    five = bench.judge(f"{where} hit@5", figures["hit5"], aims["hit5"], least=True)
-    none = bench.judge(f"{where} empty", figures["empty"], limits["empty"], least=False)
+    one = bench.check(f"{where} hit@1", figures["hit1"], aims["hit1"], least=True)
+    five = bench.check(f"{where} hit@5", figures["hit5"], aims["hit5"], least=True)
+    none = bench.check(f"{where} empty", figures["empty"], limits["empty"], least=False)
     held = []
     for (size, least), (used, share) in zip(
         sorted(aims["answer"].items(), key=lambda item: int(item[0])),
         report.curve(rows),
         strict=True,
     ):
-        mark = bench.judge(f"{where} answer within {size}", share, least, least=True)
+        mark = bench.check(f"{where} answer within {size}", share, least, least=True)
         held.append(f"{share:.1f}{mark}@ {used:,.0f}")
     searched, asked = figures["searches"]["median"], figures["requests"]["median"]
-    s = bench.judge(f"{where} searches", searched, limits["searches"], least=False)
-    r = bench.judge(f"{where} requests", asked, limits["requests"], least=False)
+    s = bench.check(f"{where} searches", searched, limits["searches"], least=False)
+    r = bench.check(f"{where} requests", asked, limits["requests"], least=False)
     times = figures["milliseconds"]["total"]
     t = " "
     if (name, kind) == ("en_squad", "zim"):
-        t = bench.judge(f"{where} p50 ms", times["p50"], limits["p50"], least=False)
+        t = bench.check(f"{where} p50 ms", times["p50"], limits["p50"], least=False)
     print(
         f"{name:<10}{kind:<8}{figures['hit1']:7.1f}{one}{figures['hit3']:7.1f} "
         f"{figures['hit5']:7.1f}{five}{figures['empty']:6.1f}{none}{'   '.join(held):>34}  "
@@ -225,7 +225,7 @@ def written_otherwise(bench: Bench) -> None:
             first = 100 * (sum(before) - sum(after)) / len(rows)
             lost = sum(a and not b for a, b in zip(before, after, strict=True))
             won = sum(b and not a for a, b in zip(before, after, strict=True))
-            mark = bench.judge(f"{name} {kind} loss", first, limits[kind], least=False)
+            mark = bench.check(f"{name} {kind} loss", first, limits[kind], least=False)
             print(
                 f"  {name:<10}{kind:<9}{len(rows):4} questions  {report.percent(before):5.1f} -> "
                 f"{report.percent(after):5.1f}  {first:+5.1f}{mark} p "
@@ -255,7 +255,7 @@ def about_nothing(bench: Bench) -> None:
             told.append(f"{language} {report.percent(own):.1f}")
             wrong += [row["question"] for row in rows if not row["empty"]]
         value = report.percent(refused)
-        mark = bench.judge(f"nonsense {kind}", value, BAR["limits"]["nonsense"], least=True)
+        mark = bench.check(f"nonsense {kind}", value, BAR["limits"]["nonsense"], least=True)
         print(f"  {kind:<6}{value:5.1f}{mark} of {len(refused)}: {', '.join(told)}", flush=True)
         for text in wrong[:5]:
             print(f"         answered: {text}")
@@ -285,7 +285,7 @@ def ambiguous_titles(bench: Bench) -> None:
     for kind in bench.kinds:
         rows = bench.rows(f"ambiguous-{kind}", asked, zim, kind)
         figures = report.summary(rows)
-        mark = bench.judge(
+        mark = bench.check(
             f"ambiguous {kind}", figures["hit1"], BAR["limits"]["ambiguous"], least=True
         )
         print(

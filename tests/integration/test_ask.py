@@ -27,7 +27,7 @@ def demo_zim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with as_file(files("infoforge") / "data" / "demo") as folder:
         options = Options(language="eng", title="Demo", name="infoforge_demo_en",
                           date="2026-11-29", exclude=("README.md",))  # fmt: skip
-        zimify(folder, path, options, warn=lambda notice: None)
+        zimify(folder, path, options, warn=lambda warning: None)
     return path
 
 

@@ -16,7 +16,7 @@ from support.fault_server import Behaviour, FaultServer, Request, refused_url
 from support.kiwix import Kiwix, Unavailable, command
 from support.zim import build_zim
 
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
 from infoforge.corpus.kiwix import KiwixCorpus, KiwixServer
 from infoforge.corpus.zim import ZimCorpus
@@ -59,7 +59,7 @@ def corpora_of(served: Kiwix) -> list[KiwixCorpus]:
 
 
 def found(question: str, *corpora: Corpus, deadline: Deadline = FOREVER) -> Found:
-    return find(question, corpora, deadline=deadline, warn=lambda notice: None)
+    return find(question, corpora, deadline=deadline, warn=lambda warning: None)
 
 
 def test_both_describe_the_same(pair: tuple[Corpus, Corpus]) -> None:
@@ -171,7 +171,7 @@ def test_a_disambiguation_page_is_named_and_its_links_are_read(
     pair: tuple[Corpus, Corpus],
 ) -> None:
     for corpus in pair:
-        told: list[Notice] = []
+        told: list[WarningMessage] = []
         result = find("Who wrote the novel Kokoro?", [corpus], deadline=FOREVER, warn=told.append)
         assert result.ranked[0].article.title == "Kokoro (novel)"
         assert all(r.article.title != "Kokoro" for r in result.ranked)
@@ -498,11 +498,11 @@ def test_one_corpus_that_fails_is_warned_of_while_another_answers(
     folder: Path, fault_server: Callable[..., FaultServer]
 ) -> None:
     bad = kiwix_like(fault_server, search="500", suggest="500")
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     good = ZimCorpus(folder / "good_en_2026-06.zim")
     result = find(QUESTION, [bad, good], deadline=FOREVER, warn=told.append)
     assert [r.article.title for r in result.ranked] == ["Kizu (river)"]
-    assert [notice.code for notice in told] == ["corpus_failed"]
+    assert [warning.code for warning in told] == ["corpus_failed"]
     assert result.partial
 
 
@@ -510,22 +510,22 @@ def test_an_article_that_cannot_be_read_is_warned_of(
     folder: Path, fault_server: Callable[..., FaultServer]
 ) -> None:
     bad = kiwix_like(fault_server, content="500")
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     good = ZimCorpus(folder / "good_en_2026-06.zim")
     result = find(QUESTION, [bad, good], deadline=FOREVER, warn=told.append)
     assert [r.article.corpus for r in result.ranked] == ["good_en"]
-    assert "article_unreadable" in {notice.code for notice in told}
+    assert "article_unreadable" in {warning.code for warning in told}
 
 
 def test_what_was_found_before_the_deadline_is_used_and_said(
     folder: Path, fault_server: Callable[..., FaultServer]
 ) -> None:
     slow = kiwix_like(fault_server, search="hang")
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     good = ZimCorpus(folder / "good_en_2026-06.zim")
     result = find(QUESTION, [good, slow], deadline=Deadline(1.5), warn=told.append)
     assert result.partial
-    assert "deadline" in {notice.code for notice in told}
+    assert "deadline" in {warning.code for warning in told}
     assert result.steps
 
 

@@ -42,7 +42,7 @@ CASES = {
 
 
 def titles(question: str, corpus: Corpus) -> list[str]:
-    found = finding.find(question, [corpus], deadline=Deadline(60), warn=lambda notice: None)
+    found = finding.find(question, [corpus], deadline=Deadline(60), warn=lambda warning: None)
     return [ranked.article.title for ranked in found.ranked[:5]]
 
 

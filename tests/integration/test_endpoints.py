@@ -12,7 +12,7 @@ import pytest
 from support.fault_server import Behaviour, FaultServer, Request, cut, refused_url, reply, status
 
 from infoforge.config.settings import EndpointSettings, TimeoutSettings
-from infoforge.contract import ConfigError, NoEndpoint, Notice
+from infoforge.contract import ConfigError, NoEndpoint, WarningMessage
 from infoforge.model import prompt
 from infoforge.model.endpoints import complete
 from infoforge.records import Completion, Source
@@ -58,12 +58,12 @@ class Run:
 
     screen: str = ""
     restarts: list[str] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
+    warnings: list[WarningMessage] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
 
     @property
     def codes(self) -> list[str]:
-        return [notice.code for notice in self.notices]
+        return [warning.code for warning in self.warnings]
 
     def ask(self, *endpoints: EndpointSettings, stream: bool = True) -> Completion:
         def build(_: EndpointSettings, share: float) -> prompt.Prompt:
@@ -82,7 +82,7 @@ class Run:
             endpoints,
             build,
             on_text=show if stream else None,
-            warn=self.notices.append,
+            warn=self.warnings.append,
             on_restart=restart,
         )
 
@@ -99,7 +99,7 @@ def test_a_good_server_answers(fault_server: Start, stream: bool) -> None:
     assert (answer.kind, answer.sources, answer.truncated) == ("openai", SOURCES, False)
     assert answer.usage.prompt_tokens == 1000
     assert run.screen == (GOOD if stream else "")
-    assert run.notices == []
+    assert run.warnings == []
     asked = server.chats[0].json
     assert (asked["model"], asked["temperature"], asked["max_tokens"]) == ("test-model", 0.7, 50)
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
@@ -139,7 +139,7 @@ def test_each_fault_leads_to_the_next_endpoint(
     answer = run.ask(endpoint(bad, timeouts=quick), endpoint(good, "second"), stream=stream)
     assert (answer.text, answer.endpoint) == (GOOD, "second")
     assert run.codes == [code]
-    assert run.notices[0].message.startswith("endpoint first: ")
+    assert run.warnings[0].message.startswith("endpoint first: ")
     assert run.screen == (GOOD if stream else "")
     assert len(bad.chats) == 1
 
@@ -254,7 +254,7 @@ def test_an_error_inside_the_stream_is_a_fault(fault_server: Start) -> None:
     with pytest.raises(NoEndpoint):
         run.ask(endpoint(server))
     assert run.codes == ["endpoint_server_error"]
-    assert "out of memory" in run.notices[0].message
+    assert "out of memory" in run.warnings[0].message
 
 
 @STREAMED
@@ -300,7 +300,7 @@ def test_thinking_is_stripped(fault_server: Start, behaviour: Behaviour, stream:
     answer = run.ask(endpoint(fault_server(behaviour)), stream=stream)
     assert answer.text == GOOD
     assert run.screen == (GOOD if stream else "")
-    assert run.notices == []
+    assert run.warnings == []
 
 
 def test_a_cut_answer_is_told(fault_server: Start) -> None:
@@ -308,7 +308,7 @@ def test_a_cut_answer_is_told(fault_server: Start) -> None:
     answer = run.ask(endpoint(fault_server(reply("He was born", finish="length"))))
     assert answer.truncated
     assert run.codes == ["answer_cut"]
-    assert "max_tokens" in run.notices[0].message
+    assert "max_tokens" in run.warnings[0].message
 
 
 def test_a_prompt_that_the_server_cut_is_told(fault_server: Start) -> None:
@@ -316,15 +316,15 @@ def test_a_prompt_that_the_server_cut_is_told(fault_server: Start) -> None:
     answer = run.ask(endpoint(fault_server(reply(GOOD, prompt_tokens=120))))
     assert answer.text == GOOD
     assert run.codes == ["prompt_cut"]
-    assert "num_ctx" in run.notices[0].message
-    assert "--ctx-size" in run.notices[0].message
+    assert "num_ctx" in run.warnings[0].message
+    assert "--ctx-size" in run.warnings[0].message
 
 
 @pytest.mark.parametrize("tokens", [None, 0, 400, 100_000])
 def test_a_plausible_or_missing_count_is_not(fault_server: Start, tokens: int | None) -> None:
     run = Run()
     run.ask(endpoint(fault_server(reply(GOOD, prompt_tokens=tokens))))
-    assert run.notices == []
+    assert run.warnings == []
 
 
 TOO_LONG = {
@@ -367,7 +367,7 @@ def test_too_long_is_asked_once_more_with_half(fault_server: Start, server: str)
     assert run.shares == [1.0, 0.5]
     assert run.codes == ["prompt_too_long"]
     if "4096" in message:
-        assert "context_tokens: 4096" in run.notices[0].message
+        assert "context_tokens: 4096" in run.warnings[0].message
     long, short = (len(chat.body) for chat in asked.chats)
     assert short < long
 
@@ -396,7 +396,7 @@ def test_several_models_or_none_need_a_choice(fault_server: Start, models: tuple
     with pytest.raises(NoEndpoint) as failure:
         run.ask(endpoint(server, model=""))
     assert run.codes == ["endpoint_model_unset"]
-    assert all(name in run.notices[0].message for name in models)
+    assert all(name in run.warnings[0].message for name in models)
     assert "set model" in failure.value.hint
     assert server.chats == []
 
@@ -407,7 +407,7 @@ def test_an_unknown_model_is_told_with_those_there_are(fault_server: Start) -> N
     with pytest.raises(NoEndpoint):
         run.ask(endpoint(server, model="llama9"))
     assert run.codes == ["endpoint_model_unknown"]
-    assert "one, two" in run.notices[0].message
+    assert "one, two" in run.warnings[0].message
 
 
 def test_a_template_without_system_role_gets_one_message(fault_server: Start) -> None:
@@ -434,7 +434,7 @@ def test_the_key_is_sent_and_never_told(
     with pytest.raises(NoEndpoint) as failure:
         run.ask(endpoint(server, api_key_env="TEST_MODEL_KEY"))
     assert server.chats[0].headers["authorization"] == "Bearer sk-secret-1"
-    told = run.notices[0].message + failure.value.message + failure.value.hint
+    told = run.warnings[0].message + failure.value.message + failure.value.hint
     assert "[api key]" in told
     assert "sk-secret-1" not in told
 
@@ -478,7 +478,7 @@ def test_a_public_address_is_refused_before_any_connection() -> None:
     with pytest.raises(ConfigError) as failure:
         run.ask(endpoint("http://203.0.113.7:8080"))
     assert failure.value.exit_code == 2
-    assert run.notices == []
+    assert run.warnings == []
 
 
 def test_a_reply_without_end_is_cut_off(fault_server: Start) -> None:

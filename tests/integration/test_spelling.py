@@ -8,7 +8,7 @@ import pytest
 from support.kiwix import Kiwix, Unavailable, command
 from support.zim import build_zim
 
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.kiwix import KiwixCorpus, KiwixServer
 from infoforge.corpus.zim import ZimCorpus
@@ -29,8 +29,8 @@ def zim(tmp_path: Path) -> Path:
     return path
 
 
-def look(corpora: list[Corpus], question: str) -> tuple[Found, list[Notice]]:
-    told: list[Notice] = []
+def look(corpora: list[Corpus], question: str) -> tuple[Found, list[WarningMessage]]:
+    told: list[WarningMessage] = []
     found = find(question, corpora, deadline=Deadline(None), warn=told.append, language="en")
     return found, told
 
@@ -46,7 +46,7 @@ def look(corpora: list[Corpus], question: str) -> tuple[Found, list[Notice]]:
 def test_the_article_is_found_and_the_slip_is_told(zim: Path, question: str, title: str) -> None:
     found, told = look([ZimCorpus(zim)], question)
     assert found.ranked[0].article.title == title
-    assert [notice.code for notice in told] == ["spelling"]
+    assert [warning.code for warning in told] == ["spelling"]
 
 
 def test_kiwix_serve_finds_the_same(zim: Path) -> None:
@@ -67,10 +67,10 @@ def test_what_one_corpus_knows_is_not_corrected(zim: Path, tmp_path: Path) -> No
     build_zim(other, {"Tysla": "<p>The Tysla is a river that can die out.</p>"}, name="other_en")
     found, told = look([ZimCorpus(zim), ZimCorpus(other)], "When did Tysla die?")
     assert found.ranked[0].article.title == "Tysla"
-    assert "spelling" not in [notice.code for notice in told]
+    assert "spelling" not in [warning.code for warning in told]
 
 
 def test_an_invented_name_is_not_talked_into_one(zim: Path) -> None:
     found, told = look([ZimCorpus(zim)], "What did Vorblinquax find in the house?")
     assert found.ranked == ()
-    assert "spelling" not in [notice.code for notice in told]
+    assert "spelling" not in [warning.code for warning in told]

@@ -66,9 +66,9 @@ SEARCHES = {
 
 
 def make(folder, target, **options):
-    notices = []
-    report = zimify(folder, target, Options(**options), warn=notices.append)
-    return report, notices
+    warnings = []
+    report = zimify(folder, target, Options(**options), warn=warnings.append)
+    return report, warnings
 
 
 def archive(path):
@@ -139,8 +139,8 @@ def suggested(zim, words):
 def vault(tmp_path_factory):
     home = tmp_path_factory.mktemp("vault")
     folder = write_tree(home / "My notes", VAULT)
-    report, notices = make(folder, home / "notes.zim")
-    return home / "notes.zim", report, notices
+    report, warnings = make(folder, home / "notes.zim")
+    return home / "notes.zim", report, warnings
 
 
 def test_a_folder_of_every_format_passes_zimcheck(vault):
@@ -208,9 +208,9 @@ def test_metadata_is_complete(vault):
 
 
 def test_dead_links_are_reported_and_the_others_work(vault):
-    _, report, notices = vault
+    _, report, warnings = vault
     assert report.dead_links == (("Walrus.md", "gone.md"),)
-    assert [n.message for n in notices if n.code == "zimify_dead_links"] == [
+    assert [n.message for n in warnings if n.code == "zimify_dead_links"] == [
         "1 dead link(s) were made plain text: gone.md in Walrus.md"
     ]
     page = content(archive(vault[0]), "Penguins")
@@ -289,10 +289,10 @@ UNREADABLE = ("binary.txt", "bomb.docx", "broken.epub", "broken.pdf", "locked.pd
 def test_hostile_folders(tmp_path):
     folder = write_tree(tmp_path / "in", HOSTILE)
     (folder / "one" / "loop").symlink_to("..")
-    report, notices = make(folder, tmp_path / "out.zim")
+    report, warnings = make(folder, tmp_path / "out.zim")
     assert tuple(name for name, _ in report.unreadable) == UNREADABLE
     for name in UNREADABLE:
-        assert any(n.message.startswith(f"skipping {name}: ") for n in notices)
+        assert any(n.message.startswith(f"skipping {name}: ") for n in warnings)
     zim = archive(tmp_path / "out.zim")
     assert searched(zim, "zebras") == ["emoji 😀"]
     assert searched(zim, "giraffes") == ["new\nline"]

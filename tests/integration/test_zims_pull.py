@@ -13,7 +13,7 @@ import pytest
 from support.mirror import Mirror
 from support.zim import build_zim
 
-from infoforge.contract import CheckFailed, InfoForgeError, Notice, UsageError
+from infoforge.contract import CheckFailed, InfoForgeError, UsageError, WarningMessage
 from infoforge.zims.download import Options
 from infoforge.zims.events import Event
 from infoforge.zims.names import parse_wanted
@@ -57,7 +57,7 @@ class Box:
     server: Mirror
     job: Job
     events: list[Event] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
+    warnings: list[WarningMessage] = field(default_factory=list)
 
     def plan(self, *names: str) -> list[Step]:
         return plan(self.job, [parse_wanted(n) for n in names], load_state(self.folder))
@@ -95,7 +95,7 @@ def box(tmp_path: Path) -> Iterator[Box]:
             catalog=server.catalog,
             session=session,
             report=made.events.append,
-            warn=made.notices.append,
+            warn=made.warnings.append,
             options=Options(stall=1.0, retries=2, pause=0.01),
         )
         yield made
@@ -328,7 +328,7 @@ def test_a_file_that_changed_between_two_attempts_starts_over(
     publish(box, other)
     box.pull("wiki_en_all")
     assert box.path.read_bytes() == other
-    assert [n.code for n in box.notices] == ["partial_discarded"]
+    assert [n.code for n in box.warnings] == ["partial_discarded"]
     assert "range" not in box.server.asked[-1].headers
 
 

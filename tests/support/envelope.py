@@ -55,8 +55,8 @@ def check_document(document: Any, command: str, exit_code: int) -> None:
     assert document["exit_code"] == exit_code
     if document["data"] is not None:
         validator(command.replace(" ", "-")).validate(document["data"])
-    for notice in document["warnings"]:
-        assert notice["code"] in codes()["warnings"], notice
+    for warning in document["warnings"]:
+        assert warning["code"] in codes()["warnings"], warning
     for error in document["errors"]:
         assert error["code"] in {**codes()["errors"], **codes()["warnings"]}, error
         assert "\n" not in error["message"] + error["hint"]

@@ -99,7 +99,7 @@ class Postgres:
         self._process.send_signal(number)
         self._process.wait(60)
         self._process = None
-        # Its children notice that it is gone; a new server must not meet them.
+        # Its children warning that it is gone; a new server must not meet them.
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
         end = time.monotonic() + 30
         while self._children() and time.monotonic() < end:

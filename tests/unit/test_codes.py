@@ -24,7 +24,7 @@ def named(node: ast.AST) -> Iterator[tuple[str, str]]:
     if isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         first = node.args[0] if node.args else None
-        if name in ("Notice", "Fault") and isinstance(first, ast.Constant):
+        if name in ("WarningMessage", "Fault") and isinstance(first, ast.Constant):
             yield "warning", str(first.value)
         for keyword in node.keywords:
             if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.engine import BIG, CROWDED, QUESTION, Readable
 
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, Hit, Hits
 from infoforge.retrieval.find import find
@@ -52,17 +52,17 @@ class Slow(Readable):
 
 
 def test_time_that_runs_out_while_reading_is_told_once() -> None:
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     corpus = Slow({f"T{n}": "matsuyama gardener paint" for n in range(30)})
     corpus.left = 2
     found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
     assert len(found.ranked) == 2
     assert found.partial
-    assert [notice.code for notice in told] == ["deadline"]
+    assert [warning.code for warning in told] == ["deadline"]
 
 
 def test_time_that_runs_out_among_the_long_articles_is_no_loss() -> None:
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     texts = {f"T{n}": "matsuyama zygote gardener" for n in range(300)}
     texts |= {f"L{n}": "matsuyama zygote most between while during" for n in range(5)}
     corpus = Slow(texts)
@@ -133,11 +133,11 @@ def test_a_corpus_that_fails_is_told_of_once_and_not_asked_again() -> None:
                 raise CorpusError("the server is gone")
             return super().search(query, limit, deadline)
 
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     corpus = Broken({f"T{n}": "matsuyama zygote" for n in range(300)})
     found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
     assert found.partial
-    assert [notice.code for notice in told] == ["corpus_failed"]
+    assert [warning.code for warning in told] == ["corpus_failed"]
 
 
 def test_an_article_that_cannot_be_read_is_tried_once() -> None:
@@ -145,10 +145,10 @@ def test_an_article_that_cannot_be_read_is_tried_once() -> None:
         def read(self, path: str, deadline: Deadline) -> Article | None:
             raise CorpusError(f"{path} is damaged")
 
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     corpus = Torn({"A": "matsuyama gardener paint", "B": "matsuyama zygote"})
     find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
-    assert sorted(notice.message for notice in told) == ["A is damaged", "B is damaged"]
+    assert sorted(warning.message for warning in told) == ["A is damaged", "B is damaged"]
 
 
 def test_words_of_another_language_than_the_corpus_has_are_not_asked_for() -> None:
@@ -170,7 +170,7 @@ def test_a_corpus_that_knows_meanings_is_not_asked_for_long_texts() -> None:
 
 def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:
     texts = {"A": "matsuyama gardener paint", "B": "zygote text"}
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     patient = Readable(texts)
     find(QUESTION, [patient], deadline=Deadline(None), warn=told.append, language="en")
     first = Readable(texts, patience=4)
@@ -182,8 +182,8 @@ def test_time_that_runs_out_in_the_second_round_is_no_loss() -> None:
 
 
 def test_time_that_runs_out_in_the_first_round_is_told() -> None:
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     corpus = Readable({"A": "matsuyama gardener paint"}, patience=2)
     found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
     assert found.partial
-    assert [notice.code for notice in told] == ["deadline"]
+    assert [warning.code for warning in told] == ["deadline"]

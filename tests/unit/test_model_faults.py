@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from infoforge.config.settings import EndpointSettings
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.model.faults import check_prompt_cut, least_tokens, limit_in, redact, too_long
 from infoforge.model.prompt import Prompt
 from infoforge.model.wire import _read, error_message, lines
@@ -16,11 +16,11 @@ ENGLISH = "Natsume Soseki was a novelist of the Meiji era. " * 225
 CHINESE = "夏目漱石是日本作家。" * 300
 
 
-def told(text: str, tokens: int) -> list[Notice]:
-    notices: list[Notice] = []
+def told(text: str, tokens: int) -> list[WarningMessage]:
+    warnings: list[WarningMessage] = []
     prompt = Prompt(({"role": "user", "content": text},), (), len(text))
-    check_prompt_cut(ENDPOINT, prompt, tokens, notices.append)
-    return notices
+    check_prompt_cut(ENDPOINT, prompt, tokens, warnings.append)
+    return warnings
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def told(text: str, tokens: int) -> list[Notice]:
 def test_a_cut_prompt_is_seen_and_a_dense_tokeniser_is_not_accused(
     text: str, tokens: int, cut: bool
 ) -> None:
-    assert [notice.code for notice in told(text, tokens)] == (["prompt_cut"] if cut else [])
+    assert [warning.code for warning in told(text, tokens)] == (["prompt_cut"] if cut else [])
 
 
 def test_the_warning_says_what_to_set() -> None:
-    (notice,) = told(ENGLISH, 1024)
+    (warning,) = told(ENGLISH, 1024)
     for part in ("1024", "OLLAMA_CONTEXT_LENGTH=4096", "--ctx-size 4096", "context_tokens"):
-        assert part in notice.message
+        assert part in warning.message
 
 
 def test_wide_characters_are_more_tokens() -> None:

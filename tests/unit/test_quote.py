@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoforge.grounding import judge
 from infoforge.model.quote import quote
-from infoforge.model.sentences import sentences
 from infoforge.records import Source
+from infoforge.text.sentences import sentences
+from infoforge.verification import verify
 
 
 def source(number: int, title: str, text: str, language: str = "en") -> Source:
@@ -86,9 +86,9 @@ def test_what_is_quoted_stands_in_its_source_and_names_it() -> None:
             match = re.fullmatch(r"“(.*)” \[(\d)\]", line)
             assert match is not None
             assert match[1] in SOURCES[int(match[2]) - 1].text
-        verdict = judge(quote(question, SOURCES), SOURCES, question)
-        assert verdict.grounded
-        assert verdict.unknown == ()
+        verification = verify(quote(question, SOURCES), SOURCES, question)
+        assert verification.grounded
+        assert verification.unknown == ()
 
 
 @pytest.mark.parametrize(

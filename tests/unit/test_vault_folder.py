@@ -72,7 +72,7 @@ def test_links_that_lead_out_are_named(tmp_path):
     (vault / "loop").symlink_to(vault)
     names, told = found(vault)
     assert names == ["in.md", "same.md"]
-    assert [notice.message for notice in told] == ["link.md: a link that leads out of the vault"]
+    assert [warning.message for warning in told] == ["link.md: a link that leads out of the vault"]
 
 
 def test_a_pipe_is_no_note(tmp_path):
@@ -103,5 +103,5 @@ def test_a_repository_that_git_does_not_trust_is_told_with_the_command(tmp_path,
     # Git's own switch for its tests: everything belongs to another user.
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     assert commit_dates(tmp_path, told.append) == {}
-    assert [notice.code for notice in told] == ["git_dates"]
+    assert [warning.code for warning in told] == ["git_dates"]
     assert f"safe.directory {tmp_path}" in told[0].message

@@ -20,7 +20,7 @@ from infoforge.box.history import EVENTS, Event, Journal
 from infoforge.box.podman import BoxError, Podman
 from infoforge.box.walk import FAIL, PASS, WARN, Check
 from infoforge.config.settings import MonitorSettings, Settings
-from infoforge.contract import CheckFailed, Notice
+from infoforge.contract import CheckFailed, WarningMessage
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 GOOD = [Check("config", PASS, "fine"), Check("kiwix", PASS, "serves 1 book(s)")]
@@ -33,7 +33,7 @@ class Watch:
     def __init__(self, tmp_path: Path, settings: Settings | None = None) -> None:
         self.journal = Journal(tmp_path / "state")
         self.settings = settings or Settings()
-        self.notices: list[Notice] = []
+        self.warnings: list[WarningMessage] = []
         self.now = NOW
 
     def look(
@@ -47,7 +47,7 @@ class Watch:
                 repairs,
                 memory,
                 journal=self.journal,
-                warn=self.notices.append,
+                warn=self.warnings.append,
                 looked_at=lambda name: not only or name == only,
                 now=self.now,
             )
@@ -212,8 +212,8 @@ def test_a_command_gets_the_message_and_its_arguments(tmp_path: Path) -> None:
     assert rest == ["fails: kiwix: does not answer: 日本", "what to do: infoforge doctor"]
 
 
-def fail(notice: Notice) -> None:
-    raise AssertionError(notice)
+def fail(warning: WarningMessage) -> None:
+    raise AssertionError(warning)
 
 
 def test_mail_desktop_and_wall_are_the_programs_of_this_machine(
@@ -250,7 +250,7 @@ def test_a_webhook_may_get_json(fault_server: Callable[..., FaultServer]) -> Non
 
 
 def test_a_webhook_on_a_public_address_is_never_connected_to() -> None:
-    heard: list[Notice] = []
+    heard: list[WarningMessage] = []
     monitor = MonitorSettings(webhook="http://8.8.8.8/infoforge")
     assert notify.tell(monitor, EVENT, ("webhook",), heard.append) == ["webhook"]
     assert "public address" in heard[0].message
@@ -264,8 +264,8 @@ def test_a_way_that_fails_is_a_warning_and_is_gone_again(
     hook = f"{server.url}/secret-topic"
     box = Watch(tmp_path, Settings(monitor=MonitorSettings(webhook=hook)))
     box.look(DOWN)
-    assert [notice.code for notice in box.notices] == ["not_notified"]
-    assert "secret-topic" not in box.notices[0].message
+    assert [warning.code for warning in box.warnings] == ["not_notified"]
+    assert "secret-topic" not in box.warnings[0].message
     box.look(DOWN)
     assert len(server.requests) >= 2
     server.then("ok")
@@ -286,7 +286,7 @@ def test_what_cannot_be_told_for_long_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["/no/such/program", "false", "'unclosed"])
 def test_a_command_that_fails_is_a_warning(command: str) -> None:
-    heard: list[Notice] = []
+    heard: list[WarningMessage] = []
     monitor = MonitorSettings(command=command)
     assert notify.tell(monitor, EVENT, ("command",), heard.append) == ["command"]
     assert len(heard) == 1

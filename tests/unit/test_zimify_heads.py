@@ -138,9 +138,9 @@ def test_a_declared_encoding_is_believed_unless_the_bytes_are_utf8():
 
 
 def names(folder, *exclude, skip=""):
-    notices = []
-    found = [file.rel for file in walk(str(folder), exclude, notices.append, skip)]
-    return found, [notice.message for notice in notices]
+    warnings = []
+    found = [file.rel for file in walk(str(folder), exclude, warnings.append, skip)]
+    return found, [warning.message for warning in warnings]
 
 
 def test_the_walk_is_sorted_and_leaves_out_what_is_hidden(tmp_path):

@@ -26,7 +26,7 @@ def read(tmp_path):
 
     def run(files, name):
         write_tree(tmp_path, files)
-        found = walk(str(tmp_path), (), lambda notice: None)
+        found = walk(str(tmp_path), (), lambda warning: None)
         shelf = Shelf(found, [read_head(file) for file in found])
         return readers.read(shelf.by_rel[name], shelf, FRAME)
 
@@ -255,7 +255,7 @@ def test_a_pdf_with_a_password_is_refused_and_one_with_an_empty_password_read(re
 
 def test_a_pdf_of_pictures_is_told(read):
     rendered = read({"a.pdf": pdf([""])}, "a.pdf")
-    assert [notice.code for notice in rendered.notices] == ["zimify_no_text"]
+    assert [warning.code for warning in rendered.warnings] == ["zimify_no_text"]
     assert rendered.items
 
 
@@ -377,7 +377,7 @@ def test_entities_that_grow_are_stopped(read):
 
 def test_a_file_that_vanished_is_named(tmp_path):
     write_tree(tmp_path, {"a.md": "x", "b.txt": "x", "c.pdf": "x", "d.docx": "x"})
-    found = walk(str(tmp_path), (), lambda notice: None)
+    found = walk(str(tmp_path), (), lambda warning: None)
     shelf = Shelf(found, [read_head(file) for file in found])
     for document in shelf.documents:
         Path(document.file.real).unlink()

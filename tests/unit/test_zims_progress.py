@@ -10,7 +10,7 @@ import pytest
 
 from infoforge.cli.console import Console
 from infoforge.cli.zims_progress import Progress
-from infoforge.contract import CheckFailed, Notice
+from infoforge.contract import CheckFailed, WarningMessage
 from infoforge.zims.events import Event, silent
 from infoforge.zims.lock import LOCK_FILE, folder_lock
 
@@ -88,10 +88,10 @@ def test_a_file_system_without_locks_is_warned_of(
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    told: list[Notice] = []
+    told: list[WarningMessage] = []
     with folder_lock(tmp_path, "x", wait=0, report=silent, warn=told.append):
         pass
-    assert [notice.code for notice in told] == ["no_lock"]
+    assert [warning.code for warning in told] == ["no_lock"]
 
 
 def test_a_folder_that_cannot_be(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from support.kiwix import Unavailable
 from support.postgres import Postgres
 
 from infoforge.config.settings import EmbeddingSettings, VaultSettings
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.vault.embed import Embedder, LocalEmbedder
 from infoforge.vault.index import Indexed, index
 from infoforge.vault.store import Store, connect
@@ -52,7 +52,7 @@ class Vault:
         self.settings = settings
         self.folder = settings.folder
         self.embedder = embedder
-        self.notices: list[Notice] = []
+        self.warnings: list[WarningMessage] = []
 
     def store(self) -> Store:
         return Store(connect(self.settings))
@@ -64,13 +64,13 @@ class Vault:
         return path
 
     def index(self, *, rebuild: bool = False, **settings: object) -> Indexed:
-        self.notices = []
+        self.warnings = []
         with self.store() as store:
             return index(
                 store,
                 self.embedder,
                 replace(self.settings, **settings),  # type: ignore[arg-type]
-                warn=self.notices.append,
+                warn=self.warnings.append,
                 rebuild=rebuild,
             )
 

@@ -90,7 +90,7 @@ def test_ask_goes_on_without_the_database_and_says_so(cli, vault):
     vault.settings.password_file.write_text("wrong")
     found = cli("search", "--json", "What does a kettle boil?")
     assert found.code == 0, found.stderr
-    assert "vault_unavailable" in {notice["code"] for notice in found.json["warnings"]}
+    assert "vault_unavailable" in {warning["code"] for warning in found.json["warnings"]}
     alone = cli("search", "--corpus", "vault", "--json", "When are roses cut?")
     assert alone.code == 1
     assert alone.json["errors"][0]["code"] == "corpus_unavailable"
@@ -103,7 +103,7 @@ def test_ask_goes_on_without_the_wikis_and_says_so(cli, vault):
         path.unlink()
     found = cli("search", "--json", "When are roses cut?")
     assert found.code == 0, found.stderr
-    assert "wiki_unavailable" in {notice["code"] for notice in found.json["warnings"]}
+    assert "wiki_unavailable" in {warning["code"] for warning in found.json["warnings"]}
 
 
 def test_no_index_yet_is_told_with_the_command(cli):

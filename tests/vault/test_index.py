@@ -76,7 +76,7 @@ def test_what_cannot_be_a_note_is_named_and_left_out(vault):
     done = vault.index(exclude=("templates/",))
     assert set(vault.sources()) == {"good.md"}
     assert done.skipped == 5
-    named = " ".join(notice.message for notice in vault.notices)
+    named = " ".join(warning.message for warning in vault.warnings)
     for word in ("binary", "not UTF-8", "larger than", "leads out", "name is not UTF-8"):
         assert word in named
 
@@ -142,7 +142,7 @@ def test_a_watcher_follows_a_checkout_of_500_notes(vault):
 
     def follow() -> None:
         try:
-            watch(vault.settings, warn=vault.notices.append, done=runs.append, stop=stop)
+            watch(vault.settings, warn=vault.warnings.append, done=runs.append, stop=stop)
         except BaseException as error:
             failures.append(error)
 

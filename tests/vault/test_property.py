@@ -126,7 +126,7 @@ def machine(postgres):
 
         def run(self, progress=None):
             with Store(connect(self.settings)) as store:
-                index(store, Cheap, self.settings, warn=lambda notice: None, progress=progress)
+                index(store, Cheap, self.settings, warn=lambda warning: None, progress=progress)
 
         def check(self):
             wanted = {}
@@ -186,10 +186,10 @@ def test_another_model_of_the_same_length_is_refused(postgres, tmp_path):
         name = "other"
 
     with Store(connect(own)) as store:
-        index(store, Cheap, own, warn=lambda notice: None)
+        index(store, Cheap, own, warn=lambda warning: None)
     with (
         Store(connect(replace(own))) as store,
         pytest.raises(VaultError, match="made with hash") as caught,
     ):
-        index(store, Other, own, warn=lambda notice: None)
+        index(store, Other, own, warn=lambda warning: None)
     assert "--rebuild" in caught.value.hint

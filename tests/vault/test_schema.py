@@ -71,7 +71,7 @@ def test_how_common_words_are_is_read_anew_after_a_large_run(vault):
         from infoforge.vault.index import index
 
         def run() -> float:
-            index(store, vault.embedder, vault.settings, warn=lambda notice: None)
+            index(store, vault.embedder, vault.settings, warn=lambda warning: None)
             return words_of(store).total
 
         assert run() == 1

@@ -30,9 +30,9 @@ def real(postgres, minilm, shared_data, tmp_path_factory):
         password_file=password,
     )
     with Store(connect(settings)) as store:
-        done = index(store, lambda: minilm, settings, warn=lambda notice: None)
+        done = index(store, lambda: minilm, settings, warn=lambda warning: None)
         assert done.added == 226
-        again = index(store, lambda: minilm, settings, warn=lambda notice: None)
+        again = index(store, lambda: minilm, settings, warn=lambda warning: None)
         assert (again.unchanged, again.embedded) == (226, 0)
         yield store
 

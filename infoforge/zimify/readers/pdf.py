@@ -7,7 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING
 
-from infoforge.contract import Notice
+from infoforge.contract import WarningMessage
 from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
 from infoforge.zimify.names import address
 from infoforge.zimify.page import Frame, wrap
@@ -47,7 +47,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     rendered = Rendered(title=title)
     if not any(text.strip() for text in texts):
         message = f"{rel} has no text, only pictures: it is kept, but cannot be searched"
-        rendered.notices.append(Notice("zimify_no_text", message))
+        rendered.warnings.append(WarningMessage("zimify_no_text", message))
     parts: list[list[tuple[int, str]]] = [[]]
     size = 0
     for number, text in enumerate(texts, 1):

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infoforge.model.sentences import sentences
 from infoforge.records import Source
 from infoforge.retrieval.keywords import Keywords
 from infoforge.retrieval.ranking import EXPECTED, Ranked, best_window
+from infoforge.text.sentences import sentences
 
 LEAD_SHARE = 0.25
 FALLOFF = 1.6

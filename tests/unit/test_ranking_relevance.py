@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoforge.records import Article, Section
-from infoforge.retrieval.gate import reason, split
 from infoforge.retrieval.keywords import keywords
 from infoforge.retrieval.matching import Occurrence
 from infoforge.retrieval.ranking import Ranked, best_window, score
+from infoforge.retrieval.relevance import reason, split
 
 
 def article(title: str, *texts: str, **more: object) -> Article:

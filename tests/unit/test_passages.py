@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from infoforge.records import Article, Section
 from infoforge.retrieval.keywords import keywords
+from infoforge.retrieval.passages import passage, passages, shares
 from infoforge.retrieval.ranking import Ranked, score
-from infoforge.retrieval.trim import passage, passages, shares
 
 QUESTION = "Who wrote the novel Kokoro and when was it published?"
 ASKED = keywords(QUESTION, "en")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoforge.grounding import judge
 from infoforge.records import Source
+from infoforge.verification import verify
 
 
 def source(number: int, title: str, text: str, language: str = "en") -> Source:
@@ -62,10 +62,10 @@ SOURCES = (LIFE, NOVEL, ALBUM)
     ],
 )
 def test_sources_that_are_named(answer: str, cited: tuple[int, ...]) -> None:
-    verdict = judge(answer, SOURCES)
-    assert verdict.cited == cited
-    assert verdict.text == answer
-    assert verdict.unknown == ()
+    verification = verify(answer, SOURCES)
+    assert verification.cited == cited
+    assert verification.text == answer
+    assert verification.unknown == ()
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_sources_that_are_named(answer: str, cited: tuple[int, ...]) -> None:
     ],
 )
 def test_numbers_out_of_range_are_removed(answer: str, text: str, unknown: tuple[int, ...]) -> None:
-    verdict = judge(answer, SOURCES)
-    assert verdict.text == text
-    assert verdict.unknown == unknown
+    verification = verify(answer, SOURCES)
+    assert verification.text == text
+    assert verification.unknown == unknown
 
 
 @pytest.mark.parametrize(
@@ -114,33 +114,33 @@ def test_numbers_out_of_range_are_removed(answer: str, text: str, unknown: tuple
     ],
 )
 def test_brackets_that_cite_nothing_are_left_alone(answer: str) -> None:
-    verdict = judge(answer, SOURCES, "Article 50? 9 of 1914, 4, 7, 8, 0, 1, 12 000")
-    assert verdict.text == answer
-    assert verdict.cited == ()
-    assert verdict.unknown == ()
+    verification = verify(answer, SOURCES, "Article 50? 9 of 1914, 4, 7, 8, 0, 1, 12 000")
+    assert verification.text == answer
+    assert verification.cited == ()
+    assert verification.unknown == ()
 
 
 def test_everyday_words_name_an_article_only_as_a_name() -> None:
     water = (source(1, "Water", "Water boils."), source(2, "It", "It is a film."))
-    assert judge("Water boils, and it does.", water).cited == ()
-    assert judge("the water boils.", water).cited == ()
-    assert judge('As "Water" has it, so it is.', water).cited == (1,)
-    assert judge("«It» is a film.", water).cited == (2,)
+    assert verify("Water boils, and it does.", water).cited == ()
+    assert verify("the water boils.", water).cited == ()
+    assert verify('As "Water" has it, so it is.', water).cited == (1,)
+    assert verify("«It» is a film.", water).cited == (2,)
     german = (source(1, "Wasser", "Wasser kocht.", "de"),)
-    assert judge("Es kocht das Wasser.", german).cited == ()
-    assert judge("Laut „Wasser“ kocht es.", german).cited == (1,)
+    assert verify("Es kocht das Wasser.", german).cited == ()
+    assert verify("Laut „Wasser“ kocht es.", german).cited == (1,)
 
 
 def test_a_longer_title_does_not_name_the_shorter() -> None:
     both = (source(1, "Kokoro", "A novel."), source(2, "Kokoro (film)", "A film."))
-    assert judge("Kokoro (film) is a film.", both).cited == (2,)
-    assert judge("Kokoro is a novel.", both).cited == (1,)
+    assert verify("Kokoro (film) is a film.", both).cited == (2,)
+    assert verify("Kokoro is a novel.", both).cited == (1,)
 
 
 def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> None:
-    assert judge("Avoca is a river.", (source(1, "Avoca (river)", "x"),)).cited == (1,)
+    assert verify("Avoca is a river.", (source(1, "Avoca (river)", "x"),)).cited == (1,)
     two = (source(1, "Avoca (river)", "x"), source(2, "Avoca (town)", "x"))
-    assert judge("Avoca is a river.", two).cited == ()
+    assert verify("Avoca is a river.", two).cited == ()
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> 
     ],
 )
 def test_figures_that_stand_in_a_source(answer: str) -> None:
-    assert judge(answer, SOURCES).unsupported == ()
+    assert verify(answer, SOURCES).unsupported == ()
 
 
 @pytest.mark.parametrize(
@@ -198,20 +198,20 @@ def test_figures_that_stand_in_a_source(answer: str) -> None:
     ],
 )
 def test_figures_that_stand_in_none(answer: str, unsupported: tuple[str, ...]) -> None:
-    verdict = judge(answer, SOURCES)
-    assert verdict.unsupported == unsupported
-    assert not verdict.grounded
+    verification = verify(answer, SOURCES)
+    assert verification.unsupported == unsupported
+    assert not verification.grounded
 
 
 def test_a_figure_of_the_question_is_not_invented() -> None:
-    assert judge("Nothing happened in 1999.", SOURCES).unsupported == ("1999",)
-    assert judge("Nothing happened in 1999.", SOURCES, "What was in 1999?").unsupported == ()
+    assert verify("Nothing happened in 1999.", SOURCES).unsupported == ("1999",)
+    assert verify("Nothing happened in 1999.", SOURCES, "What was in 1999?").unsupported == ()
 
 
 def test_grounded_needs_a_source_and_no_invention() -> None:
-    assert judge("Born in 1867 [1].", SOURCES).grounded
-    assert not judge("Born in 1867.", SOURCES).grounded
-    assert not judge("Born in 1866 [1].", SOURCES).grounded
+    assert verify("Born in 1867 [1].", SOURCES).grounded
+    assert not verify("Born in 1867.", SOURCES).grounded
+    assert not verify("Born in 1866 [1].", SOURCES).grounded
 
 
 PIECES = st.sampled_from(
@@ -239,41 +239,45 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".joi
 
 @given(TEXTS)
 def test_the_judge_never_crashes_and_is_done_after_once(answer: str) -> None:
-    verdict = judge(answer, SOURCES, answer)
-    assert set(verdict.cited) <= {1, 2, 3}
-    assert not set(verdict.unknown) & {1, 2, 3}
-    again = judge(verdict.text, SOURCES)
-    assert again.text == verdict.text
+    verification = verify(answer, SOURCES, answer)
+    assert set(verification.cited) <= {1, 2, 3}
+    assert not set(verification.unknown) & {1, 2, 3}
+    again = verify(verification.text, SOURCES)
+    assert again.text == verification.text
     assert again.unknown == ()
 
 
 @pytest.mark.parametrize("text", ["1[0]0", "19[1]4", "In 12[9].5 parts", "1(Source 9)0"])
 def test_a_number_in_brackets_amid_a_figure_is_no_citation(text: str) -> None:
-    verdict = judge(text, (source(1, "A", text),))
-    assert (verdict.text, verdict.cited, verdict.unknown) == (text, (), ())
-    assert verdict.unsupported == ()
+    verification = verify(text, (source(1, "A", text),))
+    assert (verification.text, verification.cited, verification.unknown) == (text, (), ())
+    assert verification.unsupported == ()
 
 
 def test_what_is_taken_out_does_not_join_a_word_and_a_figure() -> None:
     for text, left in (("In May[9]1914.", "In May 1914."), ("12[9]km wide", "12 km wide")):
-        verdict = judge(text, (source(1, "A", left),))
-        assert (verdict.text, verdict.unknown, verdict.unsupported) == (left, (9,), ())
-    assert judge("東京[9]は", SOURCES).text == "東京は"
+        verification = verify(text, (source(1, "A", left),))
+        assert (verification.text, verification.unknown, verification.unsupported) == (
+            left,
+            (9,),
+            (),
+        )
+    assert verify("東京[9]は", SOURCES).text == "東京は"
 
 
 @pytest.mark.parametrize("text", ["1[0]¼", "300[9] 500 men", "3[7] 000"])
 def test_figures_with_a_citation_between_them_are_two(text: str) -> None:
-    assert judge(text, (source(1, "A", text),)).unsupported == ()
-    assert judge(text, (source(1, "A", "Nothing."),)).unsupported != ()
+    assert verify(text, (source(1, "A", text),)).unsupported == ()
+    assert verify(text, (source(1, "A", "Nothing."),)).unsupported != ()
 
 
 @given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
 def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
     for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
-        text = judge(f"{around}{form} {around}", SOURCES).text
+        text = verify(f"{around}{form} {around}", SOURCES).text
         assert not re.search(rf"\D{number}\D", text)
 
 
 @given(TEXTS)
 def test_an_answer_copied_from_a_source_states_nothing_new(text: str) -> None:
-    assert judge(text, (source(1, "A", text), source(9, "B", text))).unsupported == ()
+    assert verify(text, (source(1, "A", text), source(9, "B", text))).unsupported == ()

@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from infoforge.records import Source, Verdict
-from infoforge.text.figures import find, forms, plain_digits
+from infoforge.records import Source, Verification
+from infoforge.text.numbers import find, forms, plain_digits
 from infoforge.text.words import fold, listed_zipf, stop_words
 
 _LIST = r"\d{1,4}(?:\s*(?:[,;、，&]|and|und|et|y|e|и|[-–—])\s*\d{1,4})*"
@@ -39,7 +39,7 @@ _YEAR = 200
 """From here on a bracketed number is a year or a page; no prompt has that many sources."""
 
 
-def judge(answer: str, sources: Sequence[Source], question: str = "") -> Verdict:
+def verify(answer: str, sources: Sequence[Source], question: str = "") -> Verification:
     """Judge an answer against the sources it was to be written from.
 
     Args:
@@ -63,7 +63,7 @@ def judge(answer: str, sources: Sequence[Source], question: str = "") -> Verdict
         if not wrong:
             break
     cited |= _named(text, sources)
-    return Verdict(
+    return Verification(
         text=text,
         cited=tuple(sorted(cited)),
         unknown=tuple(sorted(unknown)),
