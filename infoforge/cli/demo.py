@@ -105,7 +105,7 @@ def built(console: Console) -> Path:
 
     from infoforge import __version__
     from infoforge.zimify.build import zimify
-    from infoforge.zimify.model import Options as ZimOptions
+    from infoforge.zimify.records import ConversionOptions
 
     with as_file(files("infoforge") / "data" / "demo") as folder:
         digest = hashlib.sha256(__version__.encode())
@@ -125,7 +125,7 @@ def built(console: Console) -> Path:
         zimify(
             folder,
             zim,
-            ZimOptions(
+            ConversionOptions(
                 language="eng",
                 title="InfoForge demo",
                 name="infoforge_demo_en",

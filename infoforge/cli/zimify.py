@@ -14,7 +14,7 @@ import click
 
 from infoforge.cli.console import Console, json_option
 from infoforge.contract import EXIT_FAILED, EXIT_OK
-from infoforge.zimify.model import Options, Progress, Report
+from infoforge.zimify.records import ConversionOptions, Progress, Report
 
 SHOWN = 1000
 """Dead links and the like that the JSON document lists; their number is given in full."""
@@ -64,7 +64,7 @@ def zimify(
     from infoforge.zimify.build import zimify as build
 
     console = Console.current("zimify", as_json=as_json)
-    options = Options(
+    options = ConversionOptions(
         language=language,
         title=title,
         name=name,

@@ -1,6 +1,6 @@
 """A folder of documents becomes a ZIM file.
 
-The way: `walk` lists the files, `heads` reads the start of each for its title, `shelf` knows every
-path, title and alias, `pool` lets `readers` turn documents into pages in worker processes, `writer`
-streams them into libzim; `build.zimify` holds it together.
+`scan` lists the files and reads the start of each for its title, `entries` holds every path, title
+and alias, `pool` runs the `readers` in worker processes, `writer` streams the pages into libzim;
+`build.zimify` calls them in turn.
 """

@@ -13,26 +13,23 @@ from pathlib import Path
 from infoforge import __version__
 from infoforge.contract import UsageError, Warn, WarningMessage
 from infoforge.text.languages import alpha2, alpha3
-from infoforge.zimify import front
-from infoforge.zimify.check import check
-from infoforge.zimify.model import (
+from infoforge.zimify.entries import ORIGINAL_KEPT, EntryIndex, address, clip, mimetype_of
+from infoforge.zimify.pages import STYLE, STYLE_PATH, Frame, home_of, listings, wrap
+from infoforge.zimify.pool import Pool, workers_for
+from infoforge.zimify.readers import PART_BYTES
+from infoforge.zimify.records import (
     Attachment,
-    Document,
+    ConversionOptions,
     LinkCount,
-    Options,
     Page,
     Progress,
     Rendered,
     Report,
+    SourceDocument,
     SourceFile,
 )
-from infoforge.zimify.names import address, clip, mimetype_of
-from infoforge.zimify.page import STYLE, STYLE_PATH, Frame, wrap
-from infoforge.zimify.pool import Pool, workers_for
-from infoforge.zimify.readers import PART_BYTES
-from infoforge.zimify.shelf import KEPT_BESIDE, Shelf
-from infoforge.zimify.walk import walk
-from infoforge.zimify.writer import ZimWriter
+from infoforge.zimify.scan import walk
+from infoforge.zimify.writer import ZimWriter, check
 
 IN_MEMORY = 8 << 20
 """Attachments above this are streamed by libzim."""
@@ -44,7 +41,7 @@ DESCRIPTION_LIMIT = 80
 def zimify(
     folder: Path,
     target: Path,
-    options: Options,
+    options: ConversionOptions,
     *,
     warn: Warn,
     progress: Progress = lambda done, total: None,
@@ -82,7 +79,7 @@ def zimify(
             f"nothing to convert in {folder}: no markdown, HTML, text, CSV, PDF, DOCX or EPUB file",
             "hidden files are left out",
         )
-    from infoforge.zimify.heads import read_head, without_site_name
+    from infoforge.zimify.scan import read_head, without_site_name
 
     heads = [read_head(file) for file in files]
     pages = [number for number, file in enumerate(files) if file.kind == "html"]
@@ -95,10 +92,10 @@ def zimify(
         spoken = Counter(code for head in heads if (code := _code(head.language)))
         language = min(spoken, key=lambda code: (-spoken[code], code)) if spoken else "eng"
     roots = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))  # noqa: PTH100
-    shelf = Shelf(files, heads, roots)
+    index = EntryIndex(files, heads, roots)
     del heads, files, documents
-    build = _Build(
-        folder, target, options, language=language, shelf=shelf, warn=warn, progress=progress
+    build = _Conversion(
+        folder, target, options, language=language, index=index, warn=warn, progress=progress
     )
     return build.run()
 
@@ -109,7 +106,7 @@ def _code(language: str) -> str:
     return code if len(code) == 3 and code.isascii() and code.isalpha() else ""
 
 
-def _usable(folder: Path, target: Path, options: Options) -> None:
+def _usable(folder: Path, target: Path, options: ConversionOptions) -> None:
     if not folder.is_dir():
         raise UsageError(f"no such folder: {folder}")
     if target.suffix != ".zim":
@@ -131,48 +128,48 @@ def _usable(folder: Path, target: Path, options: Options) -> None:
             raise UsageError(f"not a date: {options.date}", "say --date YYYY-MM-DD") from None
 
 
-class _Build:
+class _Conversion:
     """One conversion under way."""
 
     def __init__(
         self,
         folder: Path,
         target: Path,
-        options: Options,
+        options: ConversionOptions,
         *,
         language: str,
-        shelf: Shelf,
+        index: EntryIndex,
         warn: Warn,
         progress: Progress,
     ) -> None:
         self.folder, self.target, self.options = folder, target, options
-        self.language, self.shelf, self.warn, self.progress = language, shelf, warn, progress
+        self.language, self.index, self.warn, self.progress = language, index, warn, progress
         self.links = LinkCount()
         self.unreadable: list[tuple[str, str]] = []
         self.large: dict[int, list[SourceFile]] = {}
         self.done = 0
         self.title = options.title or clip(folder.resolve().name or "Documents", TITLE_LIMIT)
         self.name = options.name or _name(folder.resolve().name)
-        newest = max((d.file.mtime for d in shelf.documents), default=0.0)
+        newest = max((d.file.mtime for d in index.documents), default=0.0)
         stamp = datetime.datetime.fromtimestamp(newest, datetime.UTC)
         self.date = options.date or stamp.date().isoformat()
         style = STYLE_PATH
-        while style in shelf.entries:
+        while style in index.entries:
             style = "_" + style
-        self.frame = Frame(alpha2(language), front.home_of(shelf), style)
+        self.frame = Frame(alpha2(language), home_of(index), style)
 
     def run(self) -> Report:
         """Write, check, rename."""
-        readable = [d for d in self.shelf.documents if d.file.kind != "file"]
+        readable = [d for d in self.index.documents if d.file.kind != "file"]
         streamed = [d for d in readable if _streamed(d)]
         pooled = [d for d in readable if not _streamed(d)]
-        kept = [d for d in self.shelf.documents if d.file.kind == "file"]
-        kept += [d for d in readable if d.file.kind in KEPT_BESIDE]
+        kept = [d for d in self.index.documents if d.file.kind == "file"]
+        kept += [d for d in readable if d.file.kind in ORIGINAL_KEPT]
         total = len(readable) + len(kept)
         workers = workers_for(pooled, self.options.workers)
         threads = len(os.sched_getaffinity(0))
         with (
-            Pool(self.shelf, self.frame, workers) as pool,
+            Pool(self.index, self.frame, workers) as pool,
             ZimWriter(self.target, self.language, self.frame.home, threads) as writer,
         ):
             self.progress(0, total)
@@ -189,12 +186,12 @@ class _Build:
             self._redirects(writer)
             self._metadata(writer)
         try:
-            entries = check(writer, self.shelf)
+            entries = check(writer)
         except BaseException:
             writer.discard()
             raise
         writer.commit()
-        self._tell()
+        self._warn_of_links()
         return Report(
             path=os.fspath(self.target),
             name=self.name,
@@ -202,7 +199,7 @@ class _Build:
             language=self.language,
             date=self.date,
             size=self.target.stat().st_size,
-            files=len(self.shelf.documents),
+            files=len(self.index.documents),
             entries=entries,
             articles=writer.articles,
             redirects=writer.redirects,
@@ -216,7 +213,7 @@ class _Build:
         self.done += 1
         self.progress(self.done, total)
 
-    def _take(self, writer: ZimWriter, document: Document, rendered: Rendered) -> None:
+    def _take(self, writer: ZimWriter, document: SourceDocument, rendered: Rendered) -> None:
         for warning in rendered.warnings:
             self.warn(warning)
         self.links.add(rendered.links)
@@ -228,7 +225,7 @@ class _Build:
         for item in rendered.items:
             self._add(writer, item)
 
-    def _give_up(self, writer: ZimWriter, document: Document, reason: str) -> None:
+    def _give_up(self, writer: ZimWriter, document: SourceDocument, reason: str) -> None:
         """Name an unreadable document; links to it still have to lead somewhere."""
         rel = document.file.rel
         self.unreadable.append((rel, reason))
@@ -240,7 +237,7 @@ class _Build:
             body += f'\n<p><a href="{address(rel, document.path)}">{link}</a></p>'
         page = wrap(self.frame, document.path, document.title, body, source=rel)
         writer.page(Page(document.path, document.title, page, indexed=False))
-        if kept and document.file.kind not in KEPT_BESIDE:
+        if kept and document.file.kind not in ORIGINAL_KEPT:
             self._keep(writer, document)
 
     def _add(self, writer: ZimWriter, item: Page | Attachment) -> None:
@@ -255,14 +252,14 @@ class _Build:
         else:
             writer.attachment(item)
 
-    def _stream(self, writer: ZimWriter, document: Document) -> None:
+    def _stream(self, writer: ZimWriter, document: SourceDocument) -> None:
         """A document too long for one page: read here, so that one part at a time is in memory."""
-        from infoforge.zimify.model import UnreadableError
         from infoforge.zimify.readers import csv, text
+        from infoforge.zimify.records import UnreadableError
 
         pages = csv.pages if document.file.kind == "csv" else text.pages
         try:
-            for page in pages(document, self.shelf, self.frame):
+            for page in pages(document, self.index, self.frame):
                 self._add(writer, page)
         except (UnreadableError, OSError) as error:
             if document.path not in writer.paths:
@@ -273,7 +270,7 @@ class _Build:
                     WarningMessage("zimify_unreadable", f"cut short {document.file.rel}: {error}")
                 )
 
-    def _keep(self, writer: ZimWriter, document: Document) -> None:
+    def _keep(self, writer: ZimWriter, document: SourceDocument) -> None:
         """Add a file as it is."""
         file = document.file
         mimetype = mimetype_of(file.rel)
@@ -293,7 +290,7 @@ class _Build:
         # An entry without content is a fault in a ZIM; a line with its name is the least there is.
         writer.attachment(Attachment(file.rel, mimetype, body or f"{file.rel}\n".encode()))
 
-    def _keep_large(self, writer: ZimWriter, document: Document, mimetype: str) -> None:
+    def _keep_large(self, writer: ZimWriter, document: SourceDocument, mimetype: str) -> None:
         """Add a large file, streamed by libzim, unless another of the same bytes is there."""
         file = document.file
         digest = b""
@@ -307,17 +304,17 @@ class _Build:
         self.large[file.size].append(file)
 
     def _frame_pages(self, writer: ZimWriter) -> None:
-        for page in front.listings(self.shelf, self.frame, self.title):
+        for page in listings(self.index, self.frame, self.title):
             self._add(writer, page)
         self._add(writer, Attachment(self.frame.style, "text/css", STYLE.encode()))
 
     def _redirects(self, writer: ZimWriter) -> None:
         """Old file names lead to the pages made of them, aliases to their documents."""
-        for document in self.shelf.documents:
+        for document in self.index.documents:
             rel = document.file.rel
             if document.path != rel and rel not in writer.paths and document.path in writer.paths:
                 writer.redirect(rel, "", document.path, front=False)
-        for document in self.shelf.documents:
+        for document in self.index.documents:
             for alias in document.head.aliases:
                 path = alias.strip("/")
                 if not path or path == document.path or document.path not in writer.paths:
@@ -349,7 +346,7 @@ class _Build:
             self.name,
         )
 
-    def _tell(self) -> None:
+    def _warn_of_links(self) -> None:
         dead, external = self.links.dead, self.links.external
         if dead:
             shown = "; ".join(f"{link} in {rel}" for rel, link in dead[:3])
@@ -363,7 +360,7 @@ class _Build:
             self.warn(WarningMessage("zimify_external", text))
 
 
-def _streamed(document: Document) -> bool:
+def _streamed(document: SourceDocument) -> bool:
     return document.file.kind in ("text", "csv") and document.file.size > PART_BYTES
 
 

@@ -10,9 +10,8 @@ import html
 import re
 from collections.abc import Callable
 
-from infoforge.zimify.model import LinkCount
-from infoforge.zimify.names import address
-from infoforge.zimify.shelf import Target
+from infoforge.zimify.entries import Target, address
+from infoforge.zimify.records import LinkCount
 
 Resolve = Callable[[str], Target | None]
 

@@ -15,10 +15,10 @@ from types import FrameType, TracebackType
 from typing import NoReturn
 
 from infoforge.contract import InfoForgeError
-from infoforge.zimify.model import Document, Rendered
-from infoforge.zimify.page import Frame
+from infoforge.zimify.entries import EntryIndex
+from infoforge.zimify.pages import Frame
 from infoforge.zimify.readers import read
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.records import Rendered, SourceDocument
 
 SECONDS = 120
 """Time for one document; a parser that runs longer has met something made to stop it."""
@@ -29,7 +29,7 @@ BATCH_FILES = 32
 FEW = 8
 """Below this many plain documents, starting processes costs more than it gives."""
 
-_work: tuple[Shelf, Frame] | None = None
+_work: tuple[EntryIndex, Frame] | None = None
 """What a worker needs, handed over by fork: pickling it for each document would cost more."""
 
 
@@ -37,13 +37,13 @@ class Pool:
     """Worker processes; used in a ``with`` block that is entered before libzim starts its threads.
 
     Args:
-        shelf: The names of the folder.
+        index: The names of the folder.
         frame: What all pages have in common.
         workers: Processes; 0 works in this one.
     """
 
-    def __init__(self, shelf: Shelf, frame: Frame, workers: int) -> None:
-        self._shelf = shelf
+    def __init__(self, index: EntryIndex, frame: Frame, workers: int) -> None:
+        self._index = index
         self._frame = frame
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
@@ -51,7 +51,7 @@ class Pool:
     def __enter__(self) -> Pool:
         global _work  # noqa: PLW0603  (the fork copies it)
         if self._workers:
-            _work = (self._shelf, self._frame)
+            _work = (self._index, self._frame)
             # Frozen objects are left alone by the collector of the children, and so stay shared.
             gc.collect()
             gc.freeze()
@@ -74,7 +74,9 @@ class Pool:
             gc.unfreeze()
             _work = None
 
-    def render(self, documents: Sequence[Document]) -> Iterator[tuple[Document, Rendered]]:
+    def render(
+        self, documents: Sequence[SourceDocument]
+    ) -> Iterator[tuple[SourceDocument, Rendered]]:
         """Turn documents into pages.
 
         Yields:
@@ -85,9 +87,9 @@ class Pool:
         """
         if self._executor is None:
             for document in documents:
-                yield document, read(document, self._shelf, self._frame)
+                yield document, read(document, self._index, self._frame)
             return
-        running: deque[tuple[list[Document], Future[list[Rendered]]]] = deque()
+        running: deque[tuple[list[SourceDocument], Future[list[Rendered]]]] = deque()
         batches = _batches(documents)
         while True:
             while len(running) < 2 * self._workers + 1 and (batch := next(batches, None)):
@@ -107,7 +109,7 @@ class Pool:
             yield from zip(batch, rendered, strict=True)
 
 
-def workers_for(documents: Iterable[Document], wanted: int | None) -> int:
+def workers_for(documents: Iterable[SourceDocument], wanted: int | None) -> int:
     """How many processes to use: as wanted, else one a core unless there is little to do."""
     if wanted is not None:
         return wanted
@@ -120,8 +122,8 @@ def workers_for(documents: Iterable[Document], wanted: int | None) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), 8))
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    batch: list[Document] = []
+def _batches(documents: Iterable[SourceDocument]) -> Iterator[list[SourceDocument]]:
+    batch: list[SourceDocument] = []
     size = 0
     for document in documents:
         batch.append(document)
@@ -155,14 +157,14 @@ def _late(number: int, frame: FrameType | None) -> NoReturn:
     raise _TooLateError
 
 
-def _render(batch: list[Document]) -> list[Rendered]:
+def _render(batch: list[SourceDocument]) -> list[Rendered]:
     assert _work is not None
-    shelf, frame = _work
+    index, frame = _work
     done = []
     for document in batch:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
-            done.append(read(document, shelf, frame))
+            done.append(read(document, index, frame))
         except _TooLateError:
             done.append(Rendered(error=f"not read within {SECONDS} seconds"))
         finally:

@@ -1,22 +1,23 @@
-"""Pages stream into libzim; the file appears under its name only when it is whole."""
+"""Pages stream into libzim; the file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
 import os
+import re
+import struct
 import sys
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from infoforge.contract import InfoForgeError
-from infoforge.zimify.braces import part_braces
-from infoforge.zimify.illustration import SIZE, illustration
-from infoforge.zimify.model import Attachment, Page
-from infoforge.zimify.names import clip_bytes, compressible
+from infoforge.contract import CheckFailed, InfoForgeError
+from infoforge.zimify.entries import clip_bytes, compressible
+from infoforge.zimify.records import Attachment, Page
 from infoforge.zimify.titleindex import add_title_index
 
 FLUSH_DOCUMENTS = "1000"
@@ -255,3 +256,111 @@ def _quiet() -> Iterator[None]:
         os.dup2(kept, 1)
         os.close(kept)
         os.close(sink)
+
+
+def check(writer: ZimWriter) -> int:
+    """Open the finished file and compare it with what was put in.
+
+    Args:
+        writer: The writer, closed but not committed.
+
+    Returns:
+        The number of entries.
+
+    Raises:
+        CheckFailed: The file is damaged, entries are missing, or the search index finds nothing.
+    """
+    from libzim.reader import Archive
+
+    try:
+        archive = Archive(writer.temporary)
+    except RuntimeError as error:
+        raise CheckFailed(f"the finished ZIM cannot be opened: {error}") from None
+    if not archive.check():
+        raise CheckFailed("the finished ZIM fails its own checksum")
+    missing = [path for path in sorted(writer.paths) if not archive.has_entry_by_path(path)]
+    if missing:
+        raise CheckFailed(
+            f"{len(missing)} entries are missing in the ZIM, the first is {missing[0]}"
+        )
+    if not archive.has_main_entry:
+        raise CheckFailed("the ZIM has no front page")
+    if writer.articles and not (archive.has_fulltext_index and archive.has_title_index):
+        raise CheckFailed("the ZIM has no search index")
+    return int(archive.entry_count)
+
+
+PART = b'<input type="hidden">'
+_BRACE = rb"(?:\{|&#123;|&#[xX]7[bB];|&lbrace;|&lcub;)"
+_TWO = re.compile(_BRACE + rb"(?:<[^<>]*>)*" + _BRACE, re.DOTALL)
+_PIECES = re.compile(
+    rb"(?P<kept><!--.*?-->|<(?P<raw>script|style|textarea|title|svg|math)\b.*?</(?P=raw)\s*>)"
+    rb"|(?P<tag><[a-zA-Z/!?](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>)"
+    rb"|(?P<brace>" + _BRACE + rb")"
+    rb"|(?P<text>[^<{&]+|.)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def part_braces(body: bytes) -> bytes:
+    """Part opening braces that stand side by side in the text of a page.
+
+    Args:
+        body: HTML in UTF-8.
+
+    Returns:
+        The page; the same object when no two braces stand side by side.
+    """
+    if _TWO.search(body) is None:
+        return body
+    pieces: list[bytes] = []
+    open_before = False
+    for match in _PIECES.finditer(body):
+        piece = match.group()
+        kind = match.lastgroup
+        if kind == "brace":
+            pieces += (PART, piece) if open_before else (piece,)
+            open_before = True
+            continue
+        if kind == "text":
+            open_before = False
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+SIZE = 48
+
+
+def illustration(name: str) -> bytes:
+    """A 48x48 PNG; the colour follows from the name, so that two ZIMs look different."""
+    hue = zlib.crc32(name.encode("utf-8", "replace"))
+    colour = bytes(60 + (hue >> shift) % 120 for shift in (0, 8, 16)) + b"\xff"
+    clear, paper, line = b"\0\0\0\0", b"\xff\xff\xff\xff", bytes((*colour[:3], 110))
+    rows = []
+    for y in range(SIZE):
+        row = bytearray(b"\0")
+        for x in range(SIZE):
+            pixel = clear
+            if 3 <= y < 45 and 7 <= x < 41:
+                pixel = colour
+                if (36 <= y < 41 and 12 <= x < 41) or (
+                    15 <= x < 35 and y in (12, 13, 18, 19, 24, 25) and (y < 24 or x < 28)
+                ):
+                    pixel = paper
+                elif 10 <= x < 12 and y < 36:
+                    pixel = line
+            row += pixel
+        rows.append(bytes(row))
+    header = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 6, 0, 0, 0)
+    return b"".join(
+        (
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", header),
+            _chunk(b"IDAT", zlib.compress(b"".join(rows), 9)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -126,7 +126,7 @@ def commands(work: Path, folder: Path) -> dict[str, list[str]]:
 
 def picture(folder: Path) -> Path:
     """The illustration that zimwriterfs asks for."""
-    from infoforge.zimify.illustration import illustration
+    from infoforge.zimify.writer import illustration
 
     path = folder / "illustration48.png"
     path.write_bytes(illustration("bench"))

@@ -21,11 +21,11 @@ def demo_zim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from importlib.resources import as_file, files
 
     from infoforge.zimify.build import zimify
-    from infoforge.zimify.model import Options
+    from infoforge.zimify.records import ConversionOptions
 
     path = tmp_path_factory.mktemp("demo") / "infoforge_demo_en_2026-11.zim"
     with as_file(files("infoforge") / "data" / "demo") as folder:
-        options = Options(language="eng", title="Demo", name="infoforge_demo_en",
+        options = ConversionOptions(language="eng", title="Demo", name="infoforge_demo_en",
                           date="2026-11-29", exclude=("README.md",))  # fmt: skip
         zimify(folder, path, options, warn=lambda warning: None)
     return path

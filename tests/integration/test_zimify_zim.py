@@ -23,10 +23,9 @@ import infoforge
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError
 from infoforge.zimify import build as building
 from infoforge.zimify.build import zimify
-from infoforge.zimify.illustration import illustration
-from infoforge.zimify.model import Options
+from infoforge.zimify.records import ConversionOptions
 from infoforge.zimify.titleindex import add_title_index
-from infoforge.zimify.writer import ZimWriter
+from infoforge.zimify.writer import ZimWriter, illustration
 
 SCHEMA = Draft202012Validator(
     json.loads((Path(infoforge.__file__).parent / "data/schemas/zimify.schema.json").read_text())
@@ -67,7 +66,7 @@ SEARCHES = {
 
 def make(folder, target, **options):
     warnings = []
-    report = zimify(folder, target, Options(**options), warn=warnings.append)
+    report = zimify(folder, target, ConversionOptions(**options), warn=warnings.append)
     return report, warnings
 
 
@@ -367,7 +366,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path, monkeypatch):
     target = tmp_path / "out.zim"
     target.write_text("the old one")
 
-    def damaged(writer, shelf):
+    def damaged(writer):
         assert target.read_text() == "the old one"
         raise CheckFailed("as if it were damaged")
 
@@ -474,7 +473,7 @@ def test_a_document_that_takes_for_ever_or_all_memory_is_named(tmp_path, monkeyp
 
 def guard(reader, real):
     """What `readers.read` does round a reader, round another one."""
-    from infoforge.zimify.model import Rendered
+    from infoforge.zimify.records import Rendered
 
     def read(document, shelf, frame):
         try:

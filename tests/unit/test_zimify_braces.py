@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infoforge.text.html import parse
-from infoforge.zimify.braces import PART, part_braces
+from infoforge.zimify.writer import PART, part_braces
 
 P = PART.decode()
 

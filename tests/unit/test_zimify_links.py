@@ -4,21 +4,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infoforge.zimify.entries import (
+    EntryIndex,
+    Target,
+    address,
+    anchor,
+    clip,
+    clip_bytes,
+    join,
+    kind_of,
+    mimetype_of,
+)
 from infoforge.zimify.links import rewrite
-from infoforge.zimify.model import Head, LinkCount, SourceFile
-from infoforge.zimify.names import address, anchor, clip, clip_bytes, kind_of, mimetype_of
-from infoforge.zimify.shelf import Shelf, Target, join
+from infoforge.zimify.records import DocumentHead, LinkCount, SourceFile
 
 
 def shelf_of(*names, heads=None, roots=()):
     files = [SourceFile(name, f"/x/{name}", 10, 0.0, kind_of(name)) for name in names]
-    return Shelf(files, [(heads or {}).get(name, Head()) for name in names], roots)
+    return EntryIndex(files, [(heads or {}).get(name, DocumentHead()) for name in names], roots)
 
 
-def rewritten(page, shelf, rel, exact=True):
+def rewritten(page, index, rel, exact=True):
     count = LinkCount()
-    path = shelf.by_rel[rel].path
-    text = rewrite(page, path, rel, lambda url: shelf.link(url, rel), count, exact=exact)
+    path = index.by_rel[rel].path
+    text = rewrite(page, path, rel, lambda url: index.link(url, rel), count, exact=exact)
     return text, count
 
 
@@ -76,8 +85,8 @@ def test_what_is_right_is_not_touched(page):
     ],
 )
 def test_what_leads_elsewhere_in_the_zim_is_rewritten(link, new):
-    shelf = shelf_of(*SITE, roots=["/srv/docs"])
-    text, count = rewritten(f'<a class="c" href="{link}">x</a>', shelf, "a/page.html")
+    index = shelf_of(*SITE, roots=["/srv/docs"])
+    text, count = rewritten(f'<a class="c" href="{link}">x</a>', index, "a/page.html")
     assert text == f'<a class="c" href="{new}">x</a>'
     assert count.dead == []
 
@@ -155,9 +164,9 @@ def test_a_root_above_the_folder_of_the_site_is_found():
 
 @given(st.text(alphabet="<>\"'=/ ahrefscript#?%&;:.\n", max_size=300))
 def test_broken_markup_is_survived_and_a_second_pass_changes_nothing(page):
-    shelf = shelf_of("a/page.html", "a/b.html")
-    once, _ = rewritten(page, shelf, "a/page.html")
-    twice, count = rewritten(once, shelf, "a/page.html")
+    index = shelf_of("a/page.html", "a/b.html")
+    once, _ = rewritten(page, index, "a/page.html")
+    twice, count = rewritten(once, index, "a/page.html")
     assert twice == once
     assert count.dead == []
 
@@ -197,35 +206,35 @@ def test_an_address_leads_back_to_its_path(target, start):
     ],
 )
 def test_wiki_links_find_names_titles_and_aliases_the_nearest_first(wiki, target):
-    shelf = shelf_of(
+    index = shelf_of(
         "home/Plan.md",
         "img/pic.png",
         "work/Plan.md",
         "work/today.md",
         "x/deep/down/Thing.md",
-        heads={"home/Plan.md": Head("The big plan", ("GROSSER Plan",))},
+        heads={"home/Plan.md": DocumentHead("The big plan", ("GROSSER Plan",))},
     )
-    assert shelf.wiki(wiki, "work/today.md") == target
+    assert index.wiki(wiki, "work/today.md") == target
 
 
 def test_pages_give_way_to_files_of_their_name():
-    shelf = shelf_of("a.md", "a.txt", "a", "b.pdf", "b.md", "c.csv", "c.docx", "c.epub", "c.md")
-    paths = [d.path for d in shelf.documents]
+    index = shelf_of("a.md", "a.txt", "a", "b.pdf", "b.md", "c.csv", "c.docx", "c.epub", "c.md")
+    paths = [d.path for d in index.documents]
     assert len(set(paths) | {"b.pdf", "c.csv", "c.docx", "c.epub"}) == len(paths) + 4
-    assert shelf.by_rel["a"].path == "a"
-    assert shelf.by_rel["b.pdf"].path == "b"
+    assert index.by_rel["a"].path == "a"
+    assert index.by_rel["b.pdf"].path == "b"
 
 
 def test_a_link_to_a_pdf_means_the_file_and_a_wiki_link_its_text():
-    shelf = shelf_of("a.md", "b.pdf")
-    assert shelf.link("b.pdf#page=2", "a.md") == Target("b.pdf", "page=2")
-    assert shelf.wiki("b", "a.md") == Target("b")
+    index = shelf_of("a.md", "b.pdf")
+    assert index.link("b.pdf#page=2", "a.md") == Target("b.pdf", "page=2")
+    assert index.wiki("b", "a.md") == Target("b")
 
 
 def test_a_folder_without_an_index_leads_to_its_listing():
-    shelf = shelf_of("a.md", "sub/b.md", "sub/c.md", "pics/d.png")
-    assert shelf.link("sub/", "a.md") == Target("sub/index")
-    assert shelf.link("pics/", "a.md") is None
+    index = shelf_of("a.md", "sub/b.md", "sub/c.md", "pics/d.png")
+    assert index.link("sub/", "a.md") == Target("sub/index")
+    assert index.link("pics/", "a.md") is None
 
 
 def test_names_of_all_kinds():

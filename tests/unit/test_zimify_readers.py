@@ -10,12 +10,11 @@ from support.documents import PNG, docx, epub, pdf, write_tree, zip_bomb, zipped
 
 from infoforge.text.html import parse
 from infoforge.zimify import readers
-from infoforge.zimify.heads import read_head
-from infoforge.zimify.model import Attachment, Page
-from infoforge.zimify.page import Frame
+from infoforge.zimify.entries import EntryIndex
+from infoforge.zimify.pages import Frame
 from infoforge.zimify.readers import text as text_reader
-from infoforge.zimify.shelf import Shelf
-from infoforge.zimify.walk import walk
+from infoforge.zimify.records import Attachment, Page
+from infoforge.zimify.scan import read_head, walk
 
 FRAME = Frame("en", "index")
 
@@ -27,8 +26,8 @@ def read(tmp_path):
     def run(files, name):
         write_tree(tmp_path, files)
         found = walk(str(tmp_path), (), lambda warning: None)
-        shelf = Shelf(found, [read_head(file) for file in found])
-        return readers.read(shelf.by_rel[name], shelf, FRAME)
+        index = EntryIndex(found, [read_head(file) for file in found])
+        return readers.read(index.by_rel[name], index, FRAME)
 
     return run
 
@@ -378,7 +377,7 @@ def test_entities_that_grow_are_stopped(read):
 def test_a_file_that_vanished_is_named(tmp_path):
     write_tree(tmp_path, {"a.md": "x", "b.txt": "x", "c.pdf": "x", "d.docx": "x"})
     found = walk(str(tmp_path), (), lambda warning: None)
-    shelf = Shelf(found, [read_head(file) for file in found])
-    for document in shelf.documents:
+    index = EntryIndex(found, [read_head(file) for file in found])
+    for document in index.documents:
         Path(document.file.real).unlink()
-        assert readers.read(document, shelf, FRAME).error == "No such file or directory"
+        assert readers.read(document, index, FRAME).error == "No such file or directory"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
-from infoforge.zimify.model import Document, LinkCount, Rendered, UnreadableError
-from infoforge.zimify.page import Frame
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.entries import EntryIndex
+from infoforge.zimify.pages import Frame
+from infoforge.zimify.records import LinkCount, Rendered, SourceDocument, UnreadableError
 
 KINDS = ("markdown", "html", "text", "csv", "pdf", "docx", "epub")
 """Kinds with a reader; each is the name of its module."""
@@ -19,7 +19,7 @@ PART_BYTES = 1 << 20
 class Reader(Protocol):
     """What each module of this package offers under the name ``read``."""
 
-    def __call__(self, document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+    def __call__(self, document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         """Read one document.
 
         Raises:
@@ -29,12 +29,12 @@ class Reader(Protocol):
         ...
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Read a document with the reader of its kind; every failure is told in ``error``."""
     module = import_module(f"{__name__}.{document.file.kind}")
     reader: Reader = module.read
     try:
-        return reader(document, shelf, frame)
+        return reader(document, index, frame)
     except UnreadableError as error:
         return Rendered(error=str(error))
     except OSError as error:

@@ -7,24 +7,23 @@ import html
 from collections.abc import Iterator
 
 from infoforge.zimify.encoding import SAMPLE, detect
-from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
-from infoforge.zimify.names import address
-from infoforge.zimify.page import Frame, wrap
+from infoforge.zimify.entries import EntryIndex, address
+from infoforge.zimify.pages import Frame, wrap
 from infoforge.zimify.readers import PART_BYTES
 from infoforge.zimify.readers.text import part_path
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableError
 
 ROWS = 2000
 """Rows of one page."""
 CELL = 1 << 20
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a table into pages."""
-    return Rendered(items=list(pages(document, shelf, frame)))
+    return Rendered(items=list(pages(document, index, frame)))
 
 
-def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
+def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator[Page]:
     """The pages of a table, one at a time; each repeats the heading row."""
     parts = _parts(document)
     current = next(parts)
@@ -34,13 +33,13 @@ def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
         following = next(parts, None)
         alone = number == 1 and following is None
         title = document.title if alone else f"{document.title} ({number})"
-        path = part_path(document, shelf, number)
+        path = part_path(document, index, number)
         links = [f'<a href="{address(original, path)}">{html.escape(original, quote=False)}</a>']
         if number > 1:
-            before = part_path(document, shelf, number - 1)
+            before = part_path(document, index, number - 1)
             links.insert(0, f'<a rel="prev" href="{address(before, path)}">←</a>')
         if following is not None:
-            after = part_path(document, shelf, number + 1)
+            after = part_path(document, index, number + 1)
             links.append(f'<a rel="next" href="{address(after, path)}">→</a>')
         nav = f"<nav>{' '.join(links)}</nav>\n"
         yield Page(path, title, wrap(frame, path, title, current, source=original, after=nav))
@@ -49,7 +48,7 @@ def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
         current, number = following, number + 1
 
 
-def _parts(document: Document) -> Iterator[str]:
+def _parts(document: SourceDocument) -> Iterator[str]:
     """The table as HTML, in parts."""
     with open(document.file.real, "rb") as stream:  # noqa: PTH123
         sample = stream.read(SAMPLE)

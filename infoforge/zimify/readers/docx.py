@@ -10,12 +10,11 @@ import zipfile
 from contextlib import AbstractContextManager
 from typing import IO, Protocol
 
-from infoforge.zimify.archive import open_archive
+from infoforge.zimify.entries import EntryIndex, address
 from infoforge.zimify.links import rewrite
-from infoforge.zimify.model import Attachment, Document, Page, Rendered, UnreadableError
-from infoforge.zimify.names import address
-from infoforge.zimify.page import Frame, wrap
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.pages import Frame, wrap
+from infoforge.zimify.readers.archive import open_archive
+from infoforge.zimify.records import Attachment, Page, Rendered, SourceDocument, UnreadableError
 
 _TITLE = re.compile(rb"<dc:title[^>]*>([^<]{1,1000})</dc:title>")
 _H1 = re.compile(r"\s*<h1[^>]*>(.*?)</h1>", re.DOTALL)
@@ -32,7 +31,7 @@ class _Picture(Protocol):
         ...
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a Word document into a page, its pictures into attachments."""
     import mammoth
 
@@ -66,7 +65,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         markup,
         path,
         rel,
-        lambda url: shelf.link(url, rel, inside),
+        lambda url: index.link(url, rel, inside),
         rendered.links,
         exact=False,
     )

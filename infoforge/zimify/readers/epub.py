@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from infoforge.zimify.archive import member, open_archive
 from infoforge.zimify.encoding import declared_in, decode
-from infoforge.zimify.heads import html_head, plain
+from infoforge.zimify.entries import EntryIndex, Target, address, join, mimetype_of
 from infoforge.zimify.links import rewrite
-from infoforge.zimify.model import Attachment, Document, Page, Rendered, UnreadableError
-from infoforge.zimify.names import address, mimetype_of
-from infoforge.zimify.page import Frame, wrap
+from infoforge.zimify.pages import Frame, wrap
+from infoforge.zimify.readers.archive import member, open_archive
 from infoforge.zimify.readers.html import in_utf8
-from infoforge.zimify.shelf import Shelf, Target, join
+from infoforge.zimify.records import Attachment, Page, Rendered, SourceDocument, UnreadableError
+from infoforge.zimify.scan import html_head, plain
 
 _CONTAINER = "META-INF/container.xml"
 _HTML_TYPES = ("application/xhtml+xml", "text/html")
@@ -40,7 +39,7 @@ class _Book:
     """Media type of every member that the book declares."""
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a book into a page of contents, a page for each chapter, and attachments."""
     rel = document.file.rel
     with open_archive(document.file.real, document.file.size) as archive:
@@ -86,7 +85,7 @@ def _chapter(
     name: str,
     places: dict[str, str],
     *,
-    document: Document,
+    document: SourceDocument,
     book: _Book,
     rendered: Rendered,
     number: int,
@@ -132,7 +131,7 @@ def _locked(archive: zipfile.ZipFile) -> bool:
     )
 
 
-def _book(archive: zipfile.ZipFile, document: Document) -> _Book:
+def _book(archive: zipfile.ZipFile, document: SourceDocument) -> _Book:
     root = _xml(member(archive, _CONTAINER))
     package = next((e.attrib["full-path"] for e in root.iter() if "full-path" in e.attrib), "")
     if not package:

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 from infoforge.zimify.encoding import declared_in, decode
+from infoforge.zimify.entries import EntryIndex
 from infoforge.zimify.links import rewrite
-from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
-from infoforge.zimify.page import Frame, wrap
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.pages import Frame, wrap
+from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableError
 
 LARGEST = 64 << 20
 
@@ -19,7 +19,7 @@ _ROBOTS = re.compile(r"""(<meta\b[^>]*?\bname\s*=\s*["']?)(robots\b[^>]*?noindex
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn an HTML file into a page."""
     if document.file.size > LARGEST:
         raise UnreadableError(f"HTML of more than {LARGEST >> 20} MiB")
@@ -33,7 +33,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     text = in_utf8(decode(data, declared_in(data)), ascii_only=data.isascii())
     # Meant for the search engines of the web; libzim would leave the page out of the index too.
     text = _ROBOTS.sub(r"\1former-\2", text, count=1)
-    text = rewrite(text, document.path, rel, lambda url: shelf.link(url, rel), rendered.links)
+    text = rewrite(text, document.path, rel, lambda url: index.link(url, rel), rendered.links)
     rendered.items.append(Page(document.path, document.title, text.encode("utf-8", "replace")))
     return rendered
 

@@ -8,11 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from infoforge.zimify.encoding import decode
+from infoforge.zimify.entries import EntryIndex, Target, address, anchor, fold, mimetype_of
 from infoforge.zimify.links import rewrite
-from infoforge.zimify.model import Document, Page, Rendered
-from infoforge.zimify.names import address, anchor, fold, mimetype_of
-from infoforge.zimify.page import Frame, wrap
-from infoforge.zimify.shelf import Shelf, Target
+from infoforge.zimify.pages import Frame, wrap
+from infoforge.zimify.records import Page, Rendered, SourceDocument
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
@@ -37,12 +36,12 @@ DISAMBIGUATION = (
 """The marker by which wikis, and programs that read them, know such a page."""
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a note into a page."""
     if document.file.size > LONGEST:
         from infoforge.zimify.readers.text import read as read_text
 
-        return read_text(document, shelf, frame)
+        return read_text(document, index, frame)
     with open(document.file.real, "rb") as stream:  # noqa: PTH123  (one Path less a note)
         text = decode(stream.read())
     body = text[document.head.front :]
@@ -50,7 +49,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     rel = document.file.rel
     if "{{" in body:
         body = _HUGO_REF.sub(r"<\1>", body)
-    env = {"shelf": shelf, "document": document, "links": rendered.links}
+    env = {"index": index, "document": document, "links": rendered.links}
     tokens = _parser().parse(body, env)
     heading = _has_title(tokens, document.title)
     markup = _parser().renderer.render(tokens, _parser().options, env)
@@ -58,7 +57,7 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         markup,
         document.path,
         rel,
-        lambda url: shelf.link(url, rel) or _bare(shelf, url, rel),
+        lambda url: index.link(url, rel) or _bare(index, url, rel),
         rendered.links,
         exact=False,
     )
@@ -76,12 +75,12 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
     return rendered
 
 
-def _bare(shelf: Shelf, url: str, rel: str) -> Target | None:
+def _bare(index: EntryIndex, url: str, rel: str) -> Target | None:
     """A link by name alone, as some wikis write it: ``[x](Some Note)``, ``[x](Note.md)``."""
     from urllib.parse import unquote
 
     name = unquote(url)
-    return None if "/" in name.partition("#")[0].strip("./") else shelf.wiki(name, rel)
+    return None if "/" in name.partition("#")[0].strip("./") else index.wiki(name, rel)
 
 
 def _has_title(tokens: Sequence[Token], title: str) -> bool:
@@ -150,10 +149,10 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def _linked(env: MutableMapping[str, Any], name: str, label: str, embed: bool) -> str:
-    shelf: Shelf = env["shelf"]
-    document: Document = env["document"]
+    index: EntryIndex = env["index"]
+    document: SourceDocument = env["document"]
     rel = document.file.rel
-    found = shelf.wiki(name, rel)
+    found = index.wiki(name, rel)
     shown = html.escape(label or name.replace("#", " § ").strip(" §"), quote=False)
     if found is None:
         env["links"].dead.append((rel, f"[[{name}]]"))

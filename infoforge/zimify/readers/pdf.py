@@ -8,12 +8,11 @@ import re
 from typing import TYPE_CHECKING
 
 from infoforge.contract import WarningMessage
-from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
-from infoforge.zimify.names import address
-from infoforge.zimify.page import Frame, wrap
+from infoforge.zimify.entries import EntryIndex, address
+from infoforge.zimify.pages import Frame, wrap
 from infoforge.zimify.readers import PART_BYTES
 from infoforge.zimify.readers.text import part_path
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableError
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -26,7 +25,7 @@ _USELESS_TITLE = re.compile(
 )
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a PDF into pages of text."""
     import pypdf
     from pypdf.errors import PyPdfError
@@ -57,15 +56,15 @@ def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
         parts[-1].append((number, text))
         size += len(text)
     for count, part in enumerate(parts, 1):
-        path = part_path(document, shelf, count)
+        path = part_path(document, index, count)
         named = title if len(parts) == 1 else f"{title} ({count})"
         links = [f'<a href="{address(rel, path)}">{html.escape(rel, quote=False)}</a>']
         if count > 1:
             links.insert(
-                0, f'<a href="{address(part_path(document, shelf, count - 1), path)}">←</a>'
+                0, f'<a href="{address(part_path(document, index, count - 1), path)}">←</a>'
             )
         if count < len(parts):
-            links.append(f'<a href="{address(part_path(document, shelf, count + 1), path)}">→</a>')
+            links.append(f'<a href="{address(part_path(document, index, count + 1), path)}">→</a>')
         body = "\n".join(_section(number, text) for number, text in part)
         nav = f"<nav>{' '.join(links)}</nav>\n"
         page = wrap(frame, path, named, body, source=rel, after=nav)

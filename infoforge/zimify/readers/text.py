@@ -6,19 +6,18 @@ import html
 from collections.abc import Iterator
 
 from infoforge.zimify.encoding import SAMPLE, detect
-from infoforge.zimify.model import Document, Page, Rendered, UnreadableError
-from infoforge.zimify.names import address
-from infoforge.zimify.page import Frame, wrap
+from infoforge.zimify.entries import EntryIndex, address
+from infoforge.zimify.pages import Frame, wrap
 from infoforge.zimify.readers import PART_BYTES
-from infoforge.zimify.shelf import Shelf
+from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableError
 
 
-def read(document: Document, shelf: Shelf, frame: Frame) -> Rendered:
+def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     """Turn a text file into pages."""
-    return Rendered(items=list(pages(document, shelf, frame)))
+    return Rendered(items=list(pages(document, index, frame)))
 
 
-def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
+def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator[Page]:
     """The pages of a text file, one at a time; only one part is in memory."""
     parts = _parts(document)
     current = next(parts, "")
@@ -27,13 +26,13 @@ def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
         following = next(parts, None)
         alone = number == 1 and following is None
         title = document.title if alone else f"{document.title} ({number})"
-        path = part_path(document, shelf, number)
+        path = part_path(document, index, number)
         links = []
         if number > 1:
-            before = part_path(document, shelf, number - 1)
+            before = part_path(document, index, number - 1)
             links.append(f'<a rel="prev" href="{address(before, path)}">←</a>')
         if following is not None:
-            after = part_path(document, shelf, number + 1)
+            after = part_path(document, index, number + 1)
             links.append(f'<a rel="next" href="{address(after, path)}">→</a>')
         body = f'<div class="plain">{html.escape(current, quote=False)}</div>'
         if not current.strip():
@@ -46,17 +45,17 @@ def pages(document: Document, shelf: Shelf, frame: Frame) -> Iterator[Page]:
         current, number = following, number + 1
 
 
-def part_path(document: Document, shelf: Shelf, number: int) -> str:
+def part_path(document: SourceDocument, index: EntryIndex, number: int) -> str:
     """Path of one part; the first has the document's own."""
     if number == 1:
         return document.path
     path = f"{document.path} ({number})"
-    while path in shelf.entries:
+    while path in index.entries:
         path += "_"
     return path
 
 
-def _parts(document: Document) -> Iterator[str]:
+def _parts(document: SourceDocument) -> Iterator[str]:
     with open(document.file.real, "rb") as stream:  # noqa: PTH123
         sample = stream.read(SAMPLE)
     if _binary(sample):

@@ -1,17 +1,154 @@
-"""Every path, title and alias of the folder, and where a link to it leads."""
+"""The entries of the ZIM: their paths, titles and aliases, and where a link leads."""
 
 from __future__ import annotations
 
+import mimetypes
 import posixpath
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
-from infoforge.zimify.model import Document, Head, SourceFile
-from infoforge.zimify.names import INDEX_STEMS, fold, stem, title_from_name
+from infoforge.zimify.records import DocumentHead, SourceDocument, SourceFile
+
+KINDS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdown": "markdown",
+    ".mkd": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".txt": "text",
+    ".text": "text",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".epub": "epub",
+}
+KEPT_AS_FILE = frozenset({"_sources", "_static", "_images", "_downloads"})
+"""Folders that Sphinx writes beside its pages: what lies in them belongs to pages, is none."""
+
+# The system's own tables differ from machine to machine; the same folder must give the same ZIM.
+_TYPES = mimetypes.MimeTypes(filenames=())
+for _ending, _type in {
+    ".epub": "application/epub+zip",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".md": "text/markdown",
+    ".mkv": "video/x-matroska",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".ttf": "font/ttf",
+    ".otf": "font/otf",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".woff": "font/woff",
+    ".woff2": "font/woff2",
+    ".yaml": "text/yaml",
+    ".yml": "text/yaml",
+    ".log": "text/plain",
+    ".rst": "text/plain",
+}.items():
+    _TYPES.add_type(_type, _ending)
+
+_PACKED = ("image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "video/", "audio/")
+_PACKED_ENDINGS = (".zip", ".gz", ".xz", ".zst", ".bz2", ".7z", ".pdf", ".docx", ".epub", ".woff2")
+
+
+def kind_of(rel: str) -> str:
+    """The kind of reader a file needs, by its name; ``file`` when it is kept as it is."""
+    parts = rel.split("/")
+    if any(part in KEPT_AS_FILE for part in parts[:-1]):
+        return "file"
+    return KINDS.get(posixpath.splitext(parts[-1])[1].lower(), "file")
+
+
+def mimetype_of(path: str) -> str:
+    """The media type of an attachment, by its name."""
+    kind, encoding = _TYPES.guess_type("/" + posixpath.basename(path), strict=False)
+    if encoding or not kind:
+        return "application/octet-stream"
+    # A page that is kept as a file must not be taken for an article by libzim.
+    return kind
+
+
+def compressible(path: str, mimetype: str) -> bool:
+    """Whether compressing the entry again is worth the time."""
+    return not mimetype.startswith(_PACKED) and not path.lower().endswith(_PACKED_ENDINGS)
+
+
+def address(path: str, start: str = "", fragment: str = "") -> str:
+    """A relative URL from the entry ``start`` to the entry ``path``, percent-encoded.
+
+    Every character with a meaning in URLs is encoded, the colon too: ``Talk:x`` is no scheme.
+    """
+    folder = posixpath.dirname(start)
+    own = folder.split("/") if folder else []
+    parts = path.split("/")
+    common = 0
+    while common < len(own) and common < len(parts) - 1 and own[common] == parts[common]:
+        common += 1
+    steps = [".."] * (len(own) - common) + [quote(part, safe="") for part in parts[common:]]
+    return "/".join(steps) + ("#" + quote(fragment, safe="-._~!$'()*,;:@/?") if fragment else "")
+
+
+def fold(text: str) -> str:
+    """A name as it is compared: composed, case folded, runs of blanks as one."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def stem(path: str) -> str:
+    """A path without its last ending (``a/b.tar.gz`` -> ``a/b.tar``)."""
+    return posixpath.splitext(path)[0]
+
+
+_NOT_IN_ANCHOR = re.compile(r"[^\w\- ]", re.UNICODE)
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as the common git forges make it."""
+    return _NOT_IN_ANCHOR.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+def clip(text: str, limit: int) -> str:
+    """Text of at most ``limit`` characters, cut at a word where possible, with an ellipsis."""
+    text = " ".join(text.split())
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    if " " in cut[limit // 2 :]:
+        cut = cut[: cut.rindex(" ")]
+    return cut.rstrip(" ,;:.-") + "…"
+
+
+def clip_bytes(text: str, limit: int) -> str:
+    """Text of at most ``limit`` bytes of UTF-8, with an ellipsis where it was cut."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return raw.decode("utf-8")
+    return raw[: limit - 3].decode("utf-8", "ignore").rstrip() + "…"
+
+
+def title_from_name(rel: str) -> str:
+    """A title when the document has none: the file's name, or its folder's for an index file."""
+    base = stem(posixpath.basename(rel))
+    if base.lower() in INDEX_STEMS and "/" in rel:
+        base = posixpath.basename(posixpath.dirname(rel))
+    spaced = base.replace("_", " ").strip()
+    return spaced or base or rel
+
+
+INDEX_STEMS = ("index", "_index", "readme", "default")
+"""Stems of the files that stand for their folder, the strongest first."""
+
 
 CONVERTED = frozenset({"markdown", "text", "csv", "pdf", "docx", "epub"})
-KEPT_BESIDE = frozenset({"csv", "pdf", "docx", "epub"})
+ORIGINAL_KEPT = frozenset({"csv", "pdf", "docx", "epub"})
 """Kinds whose original stays in the ZIM under its own name, beside the page made of it."""
 
 
@@ -23,7 +160,7 @@ class Target:
     fragment: str = ""
 
 
-class Shelf:
+class EntryIndex:
     """The names of a folder. Filled once, then only read (worker processes share it by fork).
 
     Args:
@@ -33,26 +170,26 @@ class Shelf:
     """
 
     def __init__(
-        self, files: Iterable[SourceFile], heads: Iterable[Head], roots: Iterable[str] = ()
+        self, files: Iterable[SourceFile], heads: Iterable[DocumentHead], roots: Iterable[str] = ()
     ) -> None:
         self._roots = tuple(root.rstrip("/") + "/" for root in roots)
-        self.documents: list[Document] = []
-        self.by_rel: dict[str, Document] = {}
+        self.documents: list[SourceDocument] = []
+        self.by_rel: dict[str, SourceDocument] = {}
         self.entries: set[str] = set()
         self.folders: set[str] = {""}
         """Folders with a document in or below them; each gets a listing."""
-        self._folded: dict[str, Document] = {}
-        self._names: dict[str, Document | list[Document]] = {}
+        self._folded: dict[str, SourceDocument] = {}
+        self._names: dict[str, SourceDocument | list[SourceDocument]] = {}
         pairs = list(zip(files, heads, strict=True))
         # Names that are kept come first, so that a page made of a document gives way to them.
         kept = {file.rel for file, _ in pairs if file.kind not in CONVERTED}
-        kept |= {file.rel for file, _ in pairs if file.kind in KEPT_BESIDE}
+        kept |= {file.rel for file, _ in pairs if file.kind in ORIGINAL_KEPT}
         self.entries |= kept
         for file, head in pairs:
             path = file.rel if file.kind not in CONVERTED else self._free(stem(file.rel), file.rel)
             self.entries.add(path)
             title = head.title or title_from_name(file.rel)
-            document = Document(file, head, path, title)
+            document = SourceDocument(file, head, path, title)
             self.documents.append(document)
             self.by_rel[file.rel] = document
             self._remember(document)
@@ -71,7 +208,7 @@ class Shelf:
             number += 1
         return f"{wanted} ({number})"
 
-    def _remember(self, document: Document) -> None:
+    def _remember(self, document: SourceDocument) -> None:
         rel = document.file.rel
         if (folded := fold(rel)) != rel:
             self._folded.setdefault(folded, document)
@@ -148,7 +285,7 @@ class Shelf:
         document = self.by_rel.get(path)
         if document is not None:
             # The original is kept beside its page: who links to the file means the file.
-            return document.file.rel if document.file.kind in KEPT_BESIDE else document.path
+            return document.file.rel if document.file.kind in ORIGINAL_KEPT else document.path
         if path in self.entries:
             return path
         folder = self.index_of(path) if path in self.folders else None
@@ -157,7 +294,7 @@ class Shelf:
         document = self._by_name(path) or self._by_name(stem(path))
         return document.path if document is not None and path else None
 
-    def _by_name(self, path: str) -> Document | None:
+    def _by_name(self, path: str) -> SourceDocument | None:
         """The document of a path in any case and composition, with or without its ending."""
         folded = fold(path)
         return self.by_rel.get(folded) or self._folded.get(folded)
@@ -189,8 +326,6 @@ class Shelf:
         A path is tried first, then a file name, title or alias; of several, the one nearest to
         ``rel`` wins, then the shortest path, then the first.
         """
-        from infoforge.zimify.names import anchor
-
         target, _, heading = name.partition("#")
         target = target.strip()
         # Obsidian writes nested headings as a path, and block references with a caret.
@@ -217,7 +352,7 @@ class Shelf:
             return None
         return Target(_nearest(named, rel).path, fragment)
 
-    def _called(self, name: str) -> list[Document]:
+    def _called(self, name: str) -> list[SourceDocument]:
         """The documents of a name that may be written with its file's ending."""
         exact = self.named(name)
         if exact or "." not in name:
@@ -225,16 +360,16 @@ class Shelf:
         wanted = fold(posixpath.splitext(name)[1])
         return [d for d in self.named(stem(name)) if fold(d.file.rel).endswith(wanted)]
 
-    def named(self, name: str) -> list[Document]:
+    def named(self, name: str) -> list[SourceDocument]:
         """The documents of one file name, title or alias."""
         found = self._names.get(fold(name), [])
         return found if isinstance(found, list) else [found]
 
 
-def _nearest(documents: list[Document], rel: str) -> Document:
+def _nearest(documents: list[SourceDocument], rel: str) -> SourceDocument:
     own = posixpath.dirname(rel).split("/")
 
-    def distance(document: Document) -> tuple[int, int]:
+    def distance(document: SourceDocument) -> tuple[int, int]:
         parts = posixpath.dirname(document.file.rel).split("/")
         common = 0
         for mine, theirs in zip(own, parts, strict=False):

@@ -12,7 +12,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ConversionOptions:
     """What the caller may say about the ZIM; empty means: derive it from the folder.
 
     Attributes:
@@ -56,7 +56,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class DocumentHead:
     """What the start of a document says of it; empty where it says nothing.
 
     Attributes:
@@ -73,7 +73,7 @@ class Head:
 
 
 @dataclass(slots=True)
-class Document:
+class SourceDocument:
     """A file and its place in the ZIM. ``title`` may be bettered by the reader later.
 
     Attributes:
@@ -82,7 +82,7 @@ class Document:
     """
 
     file: SourceFile
-    head: Head
+    head: DocumentHead
     path: str
     title: str
 

@@ -1,15 +1,111 @@
-"""The first pass: what the start of a document says of its title, aliases and language."""
+"""The first pass: which files a folder has, and what the start of each says of it."""
 
 from __future__ import annotations
 
 import html
+import os
+import posixpath
 import re
+import stat
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
+from infoforge.contract import Warn, WarningMessage
 from infoforge.zimify.encoding import declared_in, decode
-from infoforge.zimify.model import Head, SourceFile
+from infoforge.zimify.entries import kind_of
+from infoforge.zimify.records import DocumentHead, SourceFile
+
+JUNK = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX", "__pycache__", "node_modules"})
+
+
+def walk(folder: str, exclude: tuple[str, ...], warn: Warn, skip: str = "") -> list[SourceFile]:
+    """List the files of a folder, sorted by path.
+
+    Hidden files and folders are left out. Links to files are followed; a link to a folder is
+    followed unless it leads to a folder that was seen already (a loop, or the same files twice).
+
+    Args:
+        folder: The folder.
+        exclude: Globs, see ``ConversionOptions.exclude``.
+        warn: Told about what was left out for a reason other than ``exclude``.
+        skip: A file that is not listed (the output itself, when it lies in the folder).
+
+    Returns:
+        The files; every ``rel`` is unique.
+    """
+    files: list[SourceFile] = []
+    taken: set[str] = set()
+    skipped = os.path.realpath(skip) if skip else ""
+    for real, rel, status in _entries(folder, "", {_identity(Path(folder).stat())}, exclude, warn):
+        if skipped and os.path.realpath(real) == skipped:
+            continue
+        name, number = rel, 2
+        while name in taken:
+            base, ending = posixpath.splitext(rel)
+            name = f"{base} ({number}){ending}"
+            number += 1
+        taken.add(name)
+        files.append(SourceFile(name, real, status.st_size, status.st_mtime, kind_of(name)))
+    return files
+
+
+def _entries(
+    real: str, rel: str, seen: set[tuple[int, int]], exclude: tuple[str, ...], warn: Warn
+) -> Iterator[tuple[str, str, os.stat_result]]:
+    try:
+        with os.scandir(real) as listing:
+            found = sorted(listing, key=lambda entry: os.fsencode(entry.name))
+    except OSError as error:
+        warn(WarningMessage("zimify_folder", f"cannot list {rel or real}: {error.strerror}"))
+        return
+    for entry in found:
+        name = _unicode(entry.name)
+        path = f"{rel}/{name}" if rel else name
+        if name.startswith(".") or name in JUNK or _excluded(path, exclude):
+            continue
+        try:
+            status = entry.stat()
+        except OSError as error:
+            warn(WarningMessage("zimify_skipped", f"skipping {path}: {error.strerror}"))
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            identity = _identity(status)
+            if identity in seen:
+                warn(
+                    WarningMessage("zimify_loop", f"skipping {path}: this folder was seen already")
+                )
+                continue
+            seen.add(identity)
+            yield from _entries(entry.path, path, seen, exclude, warn)
+        elif stat.S_ISREG(status.st_mode):
+            yield entry.path, path, status
+        else:
+            warn(WarningMessage("zimify_skipped", f"skipping {path}: not a regular file"))
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _excluded(path: str, exclude: tuple[str, ...]) -> bool:
+    name = posixpath.basename(path)
+    return any(
+        fnmatchcase(path, glob) or fnmatchcase(name, glob) or fnmatchcase(path, glob.rstrip("/"))
+        for glob in exclude
+    )
+
+
+def _unicode(name: str) -> str:
+    """A file name as Unicode: what is no UTF-8 is taken for Windows-1252, the likeliest."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(name).decode("cp1252", "replace")
+    return name
+
 
 HEAD_BYTES = 65536
 
@@ -27,7 +123,7 @@ _MARKS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+(?=\S)|(?<=\S)_+(?!\w)")
 _LINKED = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
 
 
-def read_head(file: SourceFile) -> Head:
+def read_head(file: SourceFile) -> DocumentHead:
     """Read the start of a file.
 
     Returns:
@@ -35,12 +131,12 @@ def read_head(file: SourceFile) -> Head:
         cannot be read (its reader will say why).
     """
     if file.kind not in ("markdown", "html"):
-        return Head()
+        return DocumentHead()
     try:
         with open(file.real, "rb") as stream:  # noqa: PTH123  (50,000 Path objects cost seconds)
             data = stream.read(HEAD_BYTES)
     except OSError:
-        return Head()
+        return DocumentHead()
     if file.kind == "html":
         return html_head(decode(_whole_characters(data), declared_in(data)))
     return markdown_head(decode(_whole_characters(data)))
@@ -58,7 +154,7 @@ def _whole_characters(data: bytes) -> bytes:
     return data
 
 
-def html_head(text: str) -> Head:
+def html_head(text: str) -> DocumentHead:
     """Title and language of an HTML page: ``<title>``, else its first ``<h1>``."""
     match = _TITLE.search(text)
     title = plain(match.group(1)) if match else ""
@@ -66,7 +162,7 @@ def html_head(text: str) -> Head:
         match = _H1.search(text)
         title = plain(match.group(1)) if match else ""
     language = _LANG.search(text)
-    return Head(title, language=language.group(1).lower() if language else "")
+    return DocumentHead(title, language=language.group(1).lower() if language else "")
 
 
 def without_site_name(titles: Sequence[str]) -> list[str]:
@@ -87,13 +183,13 @@ def plain(markup: str) -> str:
     return " ".join(html.unescape(_TAG.sub("", markup)).split())
 
 
-def markdown_head(text: str) -> Head:
+def markdown_head(text: str) -> DocumentHead:
     """Title, aliases and language of a note: its front matter, else its first heading."""
     meta, body = front_matter(text)
     title = _line(meta.get("title"))
     names = [*_lines(meta.get("aliases")), *_lines(meta.get("alias"))]
     language = _line(meta.get("lang") or meta.get("language"))
-    return Head(
+    return DocumentHead(
         title or first_heading(body),
         tuple(dict.fromkeys(names)),
         language.lower()[:12],

@@ -7,16 +7,16 @@ import pytest
 from support.documents import write_tree
 
 from infoforge.zimify.encoding import declared_in, decode, detect
-from infoforge.zimify.heads import (
+from infoforge.zimify.entries import title_from_name
+from infoforge.zimify.records import SourceFile
+from infoforge.zimify.scan import (
     HEAD_BYTES,
     html_head,
     markdown_head,
     read_head,
+    walk,
     without_site_name,
 )
-from infoforge.zimify.model import SourceFile
-from infoforge.zimify.names import title_from_name
-from infoforge.zimify.walk import walk
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from typing import NoReturn
 
-from infoforge.zimify.model import UnreadableError
+from infoforge.zimify.records import UnreadableError
 
 LARGEST = 1 << 30
 """Bytes that all members may have together when unpacked."""
