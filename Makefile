@@ -21,7 +21,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
 	@echo 'make test        tests and coverage (as root, missing Debian packages are installed)'
-	@echo 'make lint        ruff, mypy, the floors of the house, shellcheck, lint-ansible'
+	@echo 'make lint        ruff, mypy, the layers of imports, shellcheck, lint-ansible'
 	@echo 'make lint-ansible  yamllint, ansible-lint and the tables of the roles alone'
 	@echo 'make format      let ruff format the code'
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
@@ -74,7 +74,8 @@ $(VAULT): pyproject.toml $(DEV)
 test-vault: $(VAULT)
 	@scripts/system-packages test
 	@scripts/postgres-17 --prepare >/dev/null || true
-	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP)
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP \
+	  --cov --cov-config=tests/vault/coverage.toml --cov-report=term)
 
 bench-vault: $(VAULT)
 	@scripts/postgres-17 --prepare >/dev/null
@@ -109,8 +110,8 @@ format: $(DEV)
 
 bench: $(DEV)
 	@scripts/system-packages test
-	@$(BIN)/python tests/bench/startup.py
-	@$(BIN)/python tests/bench/retrieval.py
+	@$(BIN)/python tests/bench/startup.py $(if $(QUICK),--runs 3)
+	@$(BIN)/python tests/bench/retrieval.py $(if $(QUICK),--count 20)
 
 eval: $(DEV)
 	@scripts/system-packages test

@@ -58,11 +58,11 @@ def main() -> int:
     for name, taken in times.items():
         ratio = statistics.median(taken) / bare
         aim = AIMS.get(name)
-        verdict = ""
+        outcome = ""
         if aim is not None:
             missed |= ratio > aim
-            verdict = f"  aim under {aim:.0f}x: {'met' if ratio <= aim else 'missed'}"
-        print(f"  {name:<22}{statistics.median(taken):7.1f} ms  {ratio:4.1f}x{verdict}")
+            outcome = f"  aim under {aim:.0f}x: {'met' if ratio <= aim else 'missed'}"
+        print(f"  {name:<22}{statistics.median(taken):7.1f} ms  {ratio:4.1f}x{outcome}")
     return 1 if missed and options.strict else 0
 
 

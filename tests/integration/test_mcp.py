@@ -333,7 +333,7 @@ def _plain(value: Any) -> Any:
 def test_without_the_sdk_it_says_what_to_install(run_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ImportError('not here')\n")
-    run = run_cli("mcp", env={"PYTHONPATH": str(tmp_path)})
+    run = run_cli("mcp", env={"PYTHONPATH": str(tmp_path)}, process=True)
     assert run.code == 1
     assert "infoforge[mcp]" in run.stderr
     assert run.stdout == ""

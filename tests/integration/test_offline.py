@@ -125,7 +125,12 @@ def test_a_run_connects_to_kiwix_and_the_endpoint_and_nothing_else(
         "ask": {f"127.0.0.1 {kiwix.port}", f"127.0.0.1 {model.port}"},
     }.items():
         run = run_cli(
-            command, "Who wrote the novel Kokoro?", prefix=watch.prefix, env=watch.env, timeout=240
+            command,
+            "Who wrote the novel Kokoro?",
+            prefix=watch.prefix,
+            env=watch.env,
+            process=True,
+            timeout=240,
         )
         assert run.code == 0, run.stderr
         assert watch.seen() == expected, command
@@ -136,7 +141,12 @@ def test_a_run_on_a_zim_file_with_quotes_connects_to_nothing(run_cli, make_zim, 
     run_cli.configure({"zims": {"folder": str(zim.parent)}, "endpoints": [QUOTE]})
     for command in ("search", "ask"):
         run = run_cli(
-            command, "Who wrote the novel Kokoro?", prefix=watch.prefix, env=watch.env, timeout=240
+            command,
+            "Who wrote the novel Kokoro?",
+            prefix=watch.prefix,
+            env=watch.env,
+            process=True,
+            timeout=240,
         )
         assert run.code == 0, run.stderr
         assert watch.seen() == set(), command
@@ -144,7 +154,7 @@ def test_a_run_on_a_zim_file_with_quotes_connects_to_nothing(run_cli, make_zim, 
 
 @pytest.mark.parametrize("command", ["zims list", "--version", "--help"])
 def test_commands_that_need_no_network_use_none(run_cli, watch, command):
-    run = run_cli(*command.split(), prefix=watch.prefix, env=watch.env)
+    run = run_cli(*command.split(), prefix=watch.prefix, env=watch.env, process=True)
     assert run.code in {0, 1, 2}
     assert watch.seen() == set()
 

@@ -40,7 +40,7 @@ class House:
 
 
 @pytest.fixture
-def house(
+def installed(
     run_cli: Cli, make_zim: Callable[..., Path], fault_server: Callable[..., FaultServer]
 ) -> House:
     zim = make_zim(ARTICLES, name="novels_en", folder=run_cli.home / "zims")
@@ -71,119 +71,119 @@ def test_it_is_valid_by_the_specification() -> None:
     assert len(body) / 4 < 5000
 
 
-def test_its_examples_run(house: House) -> None:
+def test_its_examples_run(installed: House) -> None:
     blocks = re.findall(r"```bash\n(.*?)```", skill.text(), re.S)
     lines = [line for block in blocks for line in block.splitlines()]
     assert len(lines) >= 5
     for line in lines:
         program, *args = shlex.split(line)
         assert program == "infoforge"
-        run = house.cli(*args)
+        run = installed.cli(*args)
         assert run.code == 0, (line, run)
         if "--json" in args:
             check_document(run.json, args[0], 0)
 
 
-def test_what_it_names_exists(house: House) -> None:
+def test_what_it_names_exists(installed: House) -> None:
     text = skill.text()
     inline = re.findall(r"`infoforge ([a-z]+(?: [a-z]+)?)", text)
     assert {"doctor", "zims list", "mcp"} <= set(inline)
     for words in inline:
-        assert house.cli(*words.split(), "--help").code == 0, words
-    ask = house.cli("ask", "--json", QUESTION).json["data"]
-    passages = house.cli("passages", "--json", QUESTION).json["data"]
-    house.cli.configure(
-        house.config | {"endpoints": [{"name": "m", "url": refused_url(), "model": "m"}]}
+        assert installed.cli(*words.split(), "--help").code == 0, words
+    ask = installed.cli("ask", "--json", QUESTION).json["data"]
+    passages = installed.cli("passages", "--json", QUESTION).json["data"]
+    installed.cli.configure(
+        installed.config | {"endpoints": [{"name": "m", "url": refused_url(), "model": "m"}]}
     )
-    down = house.cli("ask", "--json", QUESTION).json["data"]
+    down = installed.cli("ask", "--json", QUESTION).json["data"]
     for key in set(re.findall(r"`data\.(\w+)`", text)):
         assert key in ask or key in passages or key in down, key
 
 
-def test_its_batch_example_is_right(house: House) -> None:
+def test_its_batch_example_is_right(installed: House) -> None:
     text = skill.text()
     line = re.search(r"`(\{\"id\".*?\})`", text)
     assert line is not None
     example = json.loads(line[1])
-    file = house.cli.home / "questions.jsonl"
+    file = installed.cli.home / "questions.jsonl"
     file.write_text(json.dumps(example | {"question": QUESTION}) + "\n")
-    assert house.cli("ask", "--batch", "questions.jsonl").code == 0
-    (answer,) = (house.cli.home / "questions.answers.jsonl").read_text("utf-8").splitlines()
+    assert installed.cli("ask", "--batch", "questions.jsonl").code == 0
+    (answer,) = (installed.cli.home / "questions.answers.jsonl").read_text("utf-8").splitlines()
     assert json.loads(answer)["id"] == example["id"]
 
 
 # Installing
 
 
-def test_it_is_written_to_both_places_once(house: House) -> None:
-    first = house.cli("skill", "install", "--json")
+def test_it_is_written_to_both_places_once(installed: House) -> None:
+    first = installed.cli("skill", "install", "--json")
     check_document(first.json, "skill install", 0)
     assert first.json["data"]["changed"]
-    assert [path.read_text("utf-8") for path in house.files] == [skill.text()] * 2
-    assert not house.cli("skill", "install", "--json").json["data"]["changed"]
-    status = house.cli("skill", "status", "--json")
+    assert [path.read_text("utf-8") for path in installed.files] == [skill.text()] * 2
+    assert not installed.cli("skill", "install", "--json").json["data"]["changed"]
+    status = installed.cli("skill", "status", "--json")
     check_document(status.json, "skill status", 0)
-    shown = house.cli("skill", "show")
+    shown = installed.cli("skill", "show")
     assert shown.stdout == skill.text()
-    check_document(house.cli("skill", "show", "--json").json, "skill show", 0)
+    check_document(installed.cli("skill", "show", "--json").json, "skill show", 0)
 
 
-def test_an_edited_file_is_never_overwritten_without_force(house: House) -> None:
-    house.cli("skill", "install")
-    mine = house.files[0]
-    mine.write_text(mine.read_text("utf-8") + "\nOur house rule.\n", encoding="utf-8")
+def test_an_edited_file_is_never_overwritten_without_force(installed: House) -> None:
+    installed.cli("skill", "install")
+    mine = installed.files[0]
+    mine.write_text(mine.read_text("utf-8") + "\nOur installed rule.\n", encoding="utf-8")
     before = mine.read_bytes()
-    status = house.cli("skill", "status", "--json")
+    status = installed.cli("skill", "status", "--json")
     check_document(status.json, "skill status", 1)
     assert [row["state"] for row in status.json["data"]["skills"]] == ["edited", "current"]
-    refused = house.cli("skill", "install", "--json")
+    refused = installed.cli("skill", "install", "--json")
     check_document(refused.json, "skill install", 1)
     assert refused.json["errors"][0]["code"] == "skill_edited"
-    removed = house.cli("skill", "uninstall", "--json")
+    removed = installed.cli("skill", "uninstall", "--json")
     check_document(removed.json, "skill uninstall", 0)
     assert [row["action"] for row in removed.json["data"]["skills"]] == ["kept", "removed"]
     assert mine.read_bytes() == before
-    assert house.cli("skill", "install", "--force").code == 0
+    assert installed.cli("skill", "install", "--force").code == 0
     assert mine.read_text("utf-8") == skill.text()
 
 
-def test_a_file_of_an_older_version_is_renewed(house: House) -> None:
+def test_a_file_of_an_older_version_is_renewed(installed: House) -> None:
     old = skill.text().replace('infoforge-version: "', 'infoforge-version: "0.0')
     old = old.replace(
         re.search(r'infoforge-digest: "(\w+)"', old)[1],  # type: ignore[index]
         skill.digest(old),
     )
-    house.files[0].parent.mkdir(parents=True)
-    house.files[0].write_text(old, encoding="utf-8")
-    states = house.cli("skill", "status", "--json").json["data"]["skills"]
+    installed.files[0].parent.mkdir(parents=True)
+    installed.files[0].write_text(old, encoding="utf-8")
+    states = installed.cli("skill", "status", "--json").json["data"]["skills"]
     assert [row["state"] for row in states] == ["old", "missing"]
-    rows = house.cli("skill", "install", "--json").json["data"]["skills"]
+    rows = installed.cli("skill", "install", "--json").json["data"]["skills"]
     assert [row["action"] for row in rows] == ["renewed", "written"]
 
 
-def test_a_file_of_somebody_else_stays(house: House) -> None:
-    house.files[1].parent.mkdir(parents=True)
-    house.files[1].write_bytes(b"\xff not ours")
-    assert house.cli("skill", "install").code == 1
-    assert house.files[1].read_bytes() == b"\xff not ours"
+def test_a_file_of_somebody_else_stays(installed: House) -> None:
+    installed.files[1].parent.mkdir(parents=True)
+    installed.files[1].write_bytes(b"\xff not ours")
+    assert installed.cli("skill", "install").code == 1
+    assert installed.files[1].read_bytes() == b"\xff not ours"
 
 
-def test_a_folder_of_a_project_may_be_given(house: House) -> None:
-    target = house.cli.home / "project" / ".agents" / "skills"
-    assert house.cli("skill", "install", "--target", target).code == 0
+def test_a_folder_of_a_project_may_be_given(installed: House) -> None:
+    target = installed.cli.home / "project" / ".agents" / "skills"
+    assert installed.cli("skill", "install", "--target", target).code == 0
     assert (target / "infoforge" / "SKILL.md").is_file()
-    assert house.cli("skill", "install", "--target", "agnets").code == 2
-    assert house.cli("skill", "uninstall", "--target", target).code == 0
+    assert installed.cli("skill", "install", "--target", "agnets").code == 2
+    assert installed.cli("skill", "uninstall", "--target", target).code == 0
     assert not (target / "infoforge").exists()
 
 
-def test_doctor_says_whether_agents_know(house: House) -> None:
+def test_doctor_says_whether_agents_know(installed: House) -> None:
     def states() -> dict[str, str]:
-        checks = house.cli("doctor", "--only", "skill", "--json").json["data"]["checks"]
+        checks = installed.cli("doctor", "--only", "skill", "--json").json["data"]["checks"]
         return {check["name"]: check["status"] for check in checks}
 
     assert states() == {"skill:agents": "WARN", "skill:claude": "WARN"}
-    house.cli("skill", "install")
+    installed.cli("skill", "install")
     assert states() == {"skill:agents": "PASS", "skill:claude": "PASS"}
 
 
@@ -216,21 +216,23 @@ def agent(cli: Cli, question: str, *options: str) -> str:
     return report
 
 
-def test_the_agent_answers_with_citations(house: House) -> None:
-    said = agent(house.cli, QUESTION)
+def test_the_agent_answers_with_citations(installed: House) -> None:
+    said = agent(installed.cli, QUESTION)
     assert "Natsume Sōseki wrote it [1]." in said
     assert "Kokoro (novel) zim://novels_en_2026-06.zim/" in said
     assert "2026-06" in said
 
 
-def test_the_agent_reports_a_failed_lookup_for_3_4_and_5(house: House) -> None:
+def test_the_agent_reports_a_failed_lookup_for_3_4_and_5(installed: House) -> None:
     assert set(obligations()) == {0, 1, 2, 3, 4, 5}
-    house.model.then(reply("It was Mori Ōgai, in 1911."))
-    ungrounded = agent(house.cli, QUESTION, "--strict")
-    nothing = agent(house.cli, NONSENSE)
-    down_config = house.config | {"endpoints": [{"name": "m", "url": refused_url(), "model": "m"}]}
-    house.cli.configure(down_config)
-    down = agent(house.cli, QUESTION)
+    installed.model.then(reply("It was Mori Ōgai, in 1911."))
+    ungrounded = agent(installed.cli, QUESTION, "--strict")
+    nothing = agent(installed.cli, NONSENSE)
+    down_config = installed.config | {
+        "endpoints": [{"name": "m", "url": refused_url(), "model": "m"}]
+    }
+    installed.cli.configure(down_config)
+    down = agent(installed.cli, QUESTION)
     for said in (ungrounded, nothing, down):
         assert said.startswith("The lookup failed: ")
         assert "Mori" not in said

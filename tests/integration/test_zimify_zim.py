@@ -404,7 +404,7 @@ def test_a_full_disk_ends_in_an_error_and_leaves_nothing(run_cli, tmp_path):
     try:
         folder = write_tree(tmp_path / "in", {f"{n}.bin": os.urandom(100_000) for n in range(9)})
         write_tree(folder, {"a.md": "text"})
-        run = run_cli("zimify", str(folder), "-o", str(small / "out.zim"))
+        run = run_cli("zimify", str(folder), "-o", str(small / "out.zim"), process=True)
         assert run.code == 1
         assert "No space left" in run.stderr or "could not finish" in run.stderr
         assert "Traceback" not in run.stderr

@@ -1,12 +1,14 @@
-"""Runs of the installed console script, each with a home of its own."""
+"""Runs of the command, each with a home of its own: in this process, or as the installed script."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,11 @@ class Run:
 
 
 class Cli:
-    """Runs ``infoforge`` in a subprocess; nothing of the caller's configuration reaches it.
+    """Runs ``infoforge``; nothing of the caller's configuration reaches it.
+
+    Most runs take place in this process, which saves the start of an interpreter and its imports.
+    ``process=True`` (and ``prefix``) starts the installed script instead, for what only a process
+    shows: signals, start-up, what reaches the file descriptors.
 
     Args:
         home: The folder that is ``$HOME``, with the XDG folders inside.
@@ -82,6 +88,7 @@ class Cli:
         timeout: float = 120,
         cwd: Path | None = None,
         prefix: tuple[str, ...] = (),
+        process: bool = False,
     ) -> Run:
         """Run ``infoforge ARGS``.
 
@@ -93,9 +100,12 @@ class Cli:
             timeout: Seconds after which the test fails.
             cwd: Working folder; the home when not given.
             prefix: A command to run it under (``("unshare", "-n")``).
+            process: Start the installed script.
         """
         if config is not None:
             self.configure(config)
+        if not process and not prefix:
+            return self._here([str(arg) for arg in args], stdin, env, cwd or self.home)
         done = subprocess.run(
             [*prefix, str(SCRIPT), *map(str, args)],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
@@ -106,3 +116,47 @@ class Cli:
             check=False,
         )
         return Run(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+    def _here(
+        self, args: list[str], stdin: str | bytes, env: Mapping[str, str] | None, cwd: Path
+    ) -> Run:
+        from infoforge.__main__ import main
+
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        streams = [io.TextIOWrapper(io.BytesIO(text), "utf-8") for text in (given, b"", b"")]
+        before, argv, folder = (sys.stdin, sys.stdout, sys.stderr), sys.argv, Path.cwd()
+        code: Any = 0
+        with replaced_environment(self.environment(env)):
+            try:
+                os.chdir(cwd)
+                sys.stdin, sys.stdout, sys.stderr = streams
+                sys.argv = [str(SCRIPT), *args]
+                main()
+            except SystemExit as end:
+                code = end.code
+            finally:
+                (sys.stdin, sys.stdout, sys.stderr), sys.argv = before, argv
+                os.chdir(folder)
+        out, err = streams[1:]
+        for stream in (out, err):
+            stream.flush()
+        return Run(code or 0, _text(out), _text(err))
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue().decode("utf-8")
+
+
+@contextmanager
+def replaced_environment(environment: Mapping[str, str]) -> Iterator[None]:
+    """Make ``environment`` the whole of ``os.environ`` for a while."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
