@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from infoforge import views
 from infoforge.config.settings import EndpointSettings, Settings
 from infoforge.contract import (
     NoEndpoint,
@@ -17,9 +18,9 @@ from infoforge.contract import (
 )
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
-from infoforge.records import Completion, Source, Verification
-from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.find import find
 from infoforge.retrieval.passages import passages
+from infoforge.views import Answer, Searched
 
 QUOTE = EndpointSettings(name="quote", kind="quote")
 """The endpoint that answers when none is configured: quotes, which need no server."""
@@ -27,7 +28,7 @@ QUOTE = EndpointSettings(name="quote", kind="quote")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller may ask for beside the settings.
+    """What a caller may ask for in addition to the settings.
 
     Attributes:
         zims: ZIM files to open instead of what is configured.
@@ -48,49 +49,6 @@ class Options:
     endpoint: str = ""
     language: str = ""
     strict: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """A question with what was found for it, before any model.
-
-    Attributes:
-        question: The question, trimmed.
-        found: The ranked articles and how they were found.
-        sources: The passages, numbered.
-        seconds: Wall time by stage.
-    """
-
-    question: str
-    found: Found
-    sources: tuple[Source, ...]
-    seconds: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answered question; the terminal view and the JSON view are renderings of it."""
-
-    question: str
-    completion: Completion
-    verification: Verification
-    searched: Searched
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """The answer as shown: citations that name no source removed."""
-        return self.verification.text
-
-    @property
-    def cited(self) -> tuple[Source, ...]:
-        """The sources that the answer names."""
-        return tuple(s for s in self.completion.sources if s.number in self.verification.cited)
-
-    @property
-    def also_read(self) -> tuple[Source, ...]:
-        """The sources that it does not name."""
-        return tuple(s for s in self.completion.sources if s.number not in self.verification.cited)
 
 
 def clean_question(text: str) -> str:
@@ -206,7 +164,6 @@ def ask(
         NoEndpoint: No endpoint answered; the sources are in its ``data``.
         NotVerified: With ``strict``, an answer that is not grounded; it is in its ``data``.
     """
-    from infoforge import views
     from infoforge.model import prompt
     from infoforge.model.endpoints import complete
     from infoforge.verification import verify
@@ -267,5 +224,5 @@ def _tell(answer: Answer, warn: Warn) -> None:
     if not verification.cited:
         warn(WarningMessage("uncited", "the answer names none of its sources"))
     if verification.unsupported:
-        figures = ", ".join(verification.unsupported)
-        warn(WarningMessage("unsupported", f"in no source: {figures}"))
+        missing = ", ".join(verification.unsupported)
+        warn(WarningMessage("unsupported", f"in no source: {missing}"))

@@ -1,4 +1,4 @@
-"""The judge of an answer: which sources it names, and which of its figures stand in none.
+"""Verification of an answer: which sources it names, and which numbers are in none of them.
 
 The rules are written down in docs/model.md.
 """
@@ -40,16 +40,16 @@ _YEAR = 200
 
 
 def verify(answer: str, sources: Sequence[Source], question: str = "") -> Verification:
-    """Judge an answer against the sources it was to be written from.
+    """Verify an answer against the sources it was to be written from.
 
     Args:
         answer: What the model wrote, reasoning gone.
         sources: The numbered sources as they stood in the prompt.
-        question: What was asked: a figure repeated from it is not invented.
+        question: What was asked: a number repeated from it counts as supported.
 
     Returns:
         The answer with citation numbers that name no source removed; which sources it names by
-        number or title; figures and dates that stand in no source, as written.
+        number or title; numbers and dates that stand in no source, as written.
     """
     known = {source.number for source in sources}
     cited: set[int] = set()
@@ -117,7 +117,7 @@ def _is_other(text: str, match: re.Match[str]) -> bool:
     """Whether it only looks like a citation: a year, an interval, an index, a law's article."""
     start, end = match.span()
     if text[:start][-1:].isdigit() and re.match(r"[.,]?\d", text[end:]):
-        # "19[1]4", as editors put in what is missing; taken out, it would leave another figure.
+        # "19[1]4", as editors put in what is missing; taken out, it would leave another number.
         return True
     if match["label"]:
         if re.fullmatch(_SOURCE, match["label"], re.IGNORECASE):
@@ -160,7 +160,7 @@ def _close_gap(kept: str, answer: str, end: int) -> tuple[str, int]:
             return trimmed, end + (1 if rest[:1] == " " else 0)
         return trimmed, end
     if (kept[-1:].isdigit() and rest[0].isalnum()) or (kept[-1:].isalnum() and rest[0].isdigit()):
-        # "In May[9]1914": a figure is another one with a letter before it.
+        # "In May[9]1914": a number is another one with a letter before it.
         return f"{kept} ", end
     return kept, end
 
@@ -220,13 +220,13 @@ def _spans(text: str, folded: str, title: str, language: str) -> list[tuple[int,
 
 
 def _unsupported(answer: str, sources: Sequence[Source], question: str) -> tuple[str, ...]:
-    """Figures and dates that stand neither in a source nor in the question.
+    """Numbers and dates that stand neither in a source nor in the question.
 
-    They are read from the answer as it was written: where a citation was taken out, two figures
+    They are read from the answer as it was written: where a citation was taken out, two numbers
     would be read as one.
     """
     said = _stating(answer)
-    stated = [figure for figure in find(said) if figure.certain]
+    stated = [number for number in find(said) if number.certain]
     if not stated:
         return ()
     known = forms(question)

@@ -1,12 +1,57 @@
-"""What the pipeline's results look like as plain data: the ``data`` of the JSON envelope."""
+"""What the pipeline returns, and how it looks as plain data: the ``data`` of the JSON envelope."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from infoforge.records import Completion, Source, Verification
+
 if TYPE_CHECKING:
-    from infoforge.ask import Answer, Searched
-    from infoforge.records import Source
+    from infoforge.retrieval.find import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A question with what was found for it, before any model.
+
+    Attributes:
+        question: The question, trimmed.
+        found: The ranked articles and how they were found.
+        sources: The passages, numbered.
+        seconds: Wall time by stage.
+    """
+
+    question: str
+    found: Found
+    sources: tuple[Source, ...]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answered question; the terminal view and the JSON view are renderings of it."""
+
+    question: str
+    completion: Completion
+    verification: Verification
+    searched: Searched
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The answer as shown: citations that name no source removed."""
+        return self.verification.text
+
+    @property
+    def cited(self) -> tuple[Source, ...]:
+        """The sources that the answer names."""
+        return tuple(s for s in self.completion.sources if s.number in self.verification.cited)
+
+    @property
+    def also_read(self) -> tuple[Source, ...]:
+        """The sources that it does not name."""
+        return tuple(s for s in self.completion.sources if s.number not in self.verification.cited)
 
 
 def citation(source: Source) -> dict[str, Any]:

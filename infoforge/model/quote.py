@@ -290,13 +290,11 @@ def _wants(question: str) -> frozenset[str]:
 def _has(want: str, sentence: _Sentence) -> bool:
     text = sentence.text
     if want in ("when", "many"):
-        figures = find(text)
+        found = find(text)
         if want == "when":
-            return any(
-                f.kind == "date" or re.fullmatch(r"1\d{3}|20\d\d", f.written) for f in figures
-            )
+            return any(f.kind == "date" or re.fullmatch(r"1\d{3}|20\d\d", f.written) for f in found)
         return any(
-            f.kind != "date" and not re.fullmatch(r"1[5-9]\d\d|20\d\d", f.written) for f in figures
+            f.kind != "date" and not re.fullmatch(r"1[5-9]\d\d|20\d\d", f.written) for f in found
         )
     if _is_wide(text):
         return True  # no capitals there that would show a name

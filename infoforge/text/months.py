@@ -1,4 +1,4 @@
-"""Names of months and numbers in words, for `figures`."""
+"""Names of months and numbers in words, for `numbers`."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ quinto primo million billion hundred thousand
 """
 AMBIGUOUS = frozenset(_AMBIGUOUS.split())
 """Number words that are other words as well, in this language or another: an answer that holds one
-is not held to have stated a figure. Two is among them: people count to two by themselves."""
+is not held to have stated a number. Two is among them: people count to two by themselves."""
 
 SCALES: dict[str, int] = {
     "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
@@ -137,4 +137,4 @@ SCALES: dict[str, int] = {
     "亿": 10**8, "lakh": 10**5, "crore": 10**7, "लाख": 10**5, "करोड़": 10**7, "만": 10**4,
     "억": 10**8,
 }  # fmt: skip
-"""Words behind a figure that multiply it."""
+"""Words behind a number that multiply it."""

@@ -1,7 +1,7 @@
-"""Figures and dates in running text, brought to one form so that two texts can be compared.
+"""Numbers and dates in running text, brought to one form so that two texts can be compared.
 
-A figure's form is its plain decimal (``1000``, ``2.5``), a date's is ISO (``1867-02-09``, or
-``--02-09`` and ``1867-02`` when a part is missing). Percent and units beside a figure are left out:
+A number's form is its plain decimal (``1000``, ``2.5``), a date's is ISO (``1867-02-09``, or
+``--02-09`` and ``1867-02`` when a part is missing). Percent and units beside a number are left out:
 what is compared is the number. ``5 million`` is ``5000000``.
 """
 
@@ -17,16 +17,16 @@ from infoforge.text.months import AMBIGUOUS, CARDINALS, MONTHS, NUMBERS, SCALES
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure or date as it stands in a text.
+class Number:
+    """A number or date as it stands in a text.
 
     Attributes:
         start, end: Where it stands, in characters.
         written: As written.
         forms: Every form it may have: ``1.000`` is a thousand here and one there.
         kind: ``number``, ``word`` (a number in words) or ``date``.
-        parts: Forms that a text with this figure supports as well (a date's year).
-        certain: Whether it surely states a figure: ``three`` does, ``second`` and ``once`` may not.
+        parts: Forms that a text with this number supports as well (a date's year).
+        certain: Whether it surely states a number: ``three`` does, ``second`` and ``once`` may not.
     """
 
     start: int
@@ -58,7 +58,7 @@ def _name(n: int) -> str:
 
 
 def _low(name: str, n: int) -> str:
-    """A month or a day in figures."""
+    """A month or a day in numbers."""
     return rf"(?P<{name}{n}>" + (r"0?[1-9]|1[0-2])" if name == "n" else r"0?[1-9]|[12]\d|3[01])")
 
 
@@ -111,38 +111,38 @@ def plain_digits(text: str) -> str:
     )
 
 
-def find(text: str) -> list[Figure]:
-    """Find every figure and date.
+def find(text: str) -> list[Number]:
+    """Find every number and date.
 
     Args:
         text: Any text in any script.
 
     Returns:
-        Figures by where they stand; a date is one figure, its day and year none of their own.
+        Numbers by where they stand; a date is one number, its day and year none of their own.
     """
     written, text = text, plain_digits(text).translate(_SUPERSCRIPT)
-    found: list[Figure] = []
+    found: list[Number] = []
     taken = bytearray(len(text) + 1)
-    # A date's day is no figure of its own, nor is the "million" of "5 million".
-    for figure in [*_dates(text), *_numbers(text), *_words(text)]:
-        if not any(taken[figure.start : figure.end]):
-            found.append(figure)
-            taken[figure.start : figure.end] = b"\x01" * (figure.end - figure.start)
+    # A date's day is no number of its own, nor is the "million" of "5 million".
+    for number in [*_dates(text), *_numbers(text), *_words(text)]:
+        if not any(taken[number.start : number.end]):
+            found.append(number)
+            taken[number.start : number.end] = b"\x01" * (number.end - number.start)
     found = [
-        replace(figure, written=written[figure.start : figure.end].strip()) for figure in found
+        replace(number, written=written[number.start : number.end].strip()) for number in found
     ]
-    return sorted(found, key=lambda figure: (figure.start, -figure.end))
+    return sorted(found, key=lambda number: (number.start, -number.end))
 
 
 def forms(text: str) -> set[str]:
-    """Every form of every figure in a text, the parts of dates with them."""
+    """Every form of every number in a text, the parts of dates with them."""
     known: set[str] = set()
-    for figure in find(text):
-        known |= figure.forms | figure.parts
+    for number in find(text):
+        known |= number.forms | number.parts
     return known
 
 
-def _dates(text: str) -> Iterator[Figure]:
+def _dates(text: str) -> Iterator[Number]:
     for match in _DATE.finditer(text):
         group = {key: value for key, value in match.groupdict().items() if value is not None}
         index = next(key[1:] for key in group if key[0] in "mn")
@@ -159,7 +159,7 @@ def _dates(text: str) -> Iterator[Figure]:
             if d:
                 parts |= {_iso("", m, d), str(d)}
         iso = frozenset(_iso(year, m, d) for m, d in days)
-        yield Figure(match.start(), match.end(), match.group(), iso, "date", frozenset(parts))
+        yield Number(match.start(), match.end(), match.group(), iso, "date", frozenset(parts))
 
 
 def _month(name: str) -> int:
@@ -171,10 +171,10 @@ def _iso(year: str, month: int, day: int) -> str:
     return f"{head}{month:02d}" + (f"-{day:02d}" if day else "")
 
 
-def _numbers(text: str) -> Iterator[Figure]:
+def _numbers(text: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
-        number = match["number"] or ""
-        values = set(_readings(number)) if number else {Decimal(0)}
+        digits = match["number"] or ""
+        values = set(_readings(digits)) if digits else {Decimal(0)}
         if fraction := match["alone"] or match["fraction"]:
             values = {value + _value_of(fraction.strip()) for value in values}
         end = match.end()
@@ -184,13 +184,13 @@ def _numbers(text: str) -> Iterator[Figure]:
             values = {value * SCALES[scale["scale"].lower()] for value in values}
             end = scale.end()
         head = _SPAN_END.search(text, max(0, match.start() - 8), match.start())
-        if head and len(number) == 2 and number.isdigit():
+        if head and len(digits) == 2 and digits.isdigit():
             # 1905–06 ends in 1906.
-            values.add(Decimal(head[1] + number))
-        if " " in number:
-            # What looks like thousands may be two figures side by side in a table.
-            parts |= {str(int(piece)) for piece in re.findall(r"\d+", number)}
-        yield Figure(
+            values.add(Decimal(head[1] + digits))
+        if " " in digits:
+            # What looks like thousands may be two numbers side by side in a table.
+            parts |= {str(int(piece)) for piece in re.findall(r"\d+", digits)}
+        yield Number(
             match.start(),
             end,
             text[match.start() : end].strip(),
@@ -228,7 +228,7 @@ def _plain(value: Decimal) -> str:
     return format(value.normalize(), "f")
 
 
-def _words(text: str) -> Iterator[Figure]:
+def _words(text: str) -> Iterator[Number]:
     """Numbers in words, also those of several words (``twenty-three``, ``two hundred``)."""
     run: list[tuple[int, int, int]] = []
     for match in _TOKEN_NUMBER.finditer(text):
@@ -247,7 +247,7 @@ def _words(text: str) -> Iterator[Figure]:
         yield from _spelled(text, run)
 
 
-def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Figure]:
+def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Number]:
     total, current = 0, 0
     for _, _, value in run:
         if value == 100:
@@ -264,4 +264,4 @@ def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Figure]:
     if len(run) > 1 and all(value < 20 for _, _, value in run):
         # "one two three" is a count, not a sum.
         known |= {str(value) for _, _, value in run}
-    yield Figure(start, end, text[start:end], frozenset(known), "word", certain=certain)
+    yield Number(start, end, text[start:end], frozenset(known), "word", certain=certain)

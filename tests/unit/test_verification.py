@@ -177,7 +177,7 @@ def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> 
         "The two of them, once and second to none.",
     ],
 )
-def test_figures_that_stand_in_a_source(answer: str) -> None:
+def test_numbers_that_are_in_a_source(answer: str) -> None:
     assert verify(answer, SOURCES).unsupported == ()
 
 
@@ -197,18 +197,18 @@ def test_figures_that_stand_in_a_source(answer: str) -> None:
         ("1. Born in 1999.", ("1999",)),
     ],
 )
-def test_figures_that_stand_in_none(answer: str, unsupported: tuple[str, ...]) -> None:
+def test_numbers_that_are_in_none(answer: str, unsupported: tuple[str, ...]) -> None:
     verification = verify(answer, SOURCES)
     assert verification.unsupported == unsupported
     assert not verification.grounded
 
 
-def test_a_figure_of_the_question_is_not_invented() -> None:
+def test_a_number_of_the_question_is_supported() -> None:
     assert verify("Nothing happened in 1999.", SOURCES).unsupported == ("1999",)
     assert verify("Nothing happened in 1999.", SOURCES, "What was in 1999?").unsupported == ()
 
 
-def test_grounded_needs_a_source_and_no_invention() -> None:
+def test_grounded_needs_a_source_and_no_unsupported_number() -> None:
     assert verify("Born in 1867 [1].", SOURCES).grounded
     assert not verify("Born in 1867.", SOURCES).grounded
     assert not verify("Born in 1866 [1].", SOURCES).grounded
@@ -238,7 +238,7 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".joi
 
 
 @given(TEXTS)
-def test_the_judge_never_crashes_and_is_done_after_once(answer: str) -> None:
+def test_verification_never_crashes_and_is_done_after_once(answer: str) -> None:
     verification = verify(answer, SOURCES, answer)
     assert set(verification.cited) <= {1, 2, 3}
     assert not set(verification.unknown) & {1, 2, 3}
@@ -248,13 +248,13 @@ def test_the_judge_never_crashes_and_is_done_after_once(answer: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1[0]0", "19[1]4", "In 12[9].5 parts", "1(Source 9)0"])
-def test_a_number_in_brackets_amid_a_figure_is_no_citation(text: str) -> None:
+def test_a_number_in_brackets_inside_a_number_is_no_citation(text: str) -> None:
     verification = verify(text, (source(1, "A", text),))
     assert (verification.text, verification.cited, verification.unknown) == (text, (), ())
     assert verification.unsupported == ()
 
 
-def test_what_is_taken_out_does_not_join_a_word_and_a_figure() -> None:
+def test_what_is_taken_out_does_not_join_a_word_and_a_number() -> None:
     for text, left in (("In May[9]1914.", "In May 1914."), ("12[9]km wide", "12 km wide")):
         verification = verify(text, (source(1, "A", left),))
         assert (verification.text, verification.unknown, verification.unsupported) == (
@@ -266,7 +266,7 @@ def test_what_is_taken_out_does_not_join_a_word_and_a_figure() -> None:
 
 
 @pytest.mark.parametrize("text", ["1[0]¼", "300[9] 500 men", "3[7] 000"])
-def test_figures_with_a_citation_between_them_are_two(text: str) -> None:
+def test_numbers_with_a_citation_between_them_are_two(text: str) -> None:
     assert verify(text, (source(1, "A", text),)).unsupported == ()
     assert verify(text, (source(1, "A", "Nothing."),)).unsupported != ()
 
