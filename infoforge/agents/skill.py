@@ -13,6 +13,7 @@ from pathlib import Path
 from infoforge import __version__
 from infoforge.box.walk import PASS, WARN, Case, Check, Step
 from infoforge.contract import CheckFailed, UsageError
+from infoforge.files import write_atomic
 
 NAME = "infoforge"
 FILE = "SKILL.md"
@@ -133,16 +134,10 @@ def install(place: Place, *, force: bool = False) -> str:
             "overwrite it with --force, or compare it with: infoforge skill show",
             code="skill_edited",
         )
-    beside = place.path.with_name(f".{FILE}.{os.getpid()}")
     try:
         place.path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as out:
-            out.write(text())
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(place.path)
+        write_atomic(place.path, text())
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise CheckFailed(
             f"cannot write {place.path}: {error.strerror or error}",
             "check the folder, or give another with --target",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any
 
 from infoforge.config.locate import state_folder
 from infoforge.contract import STATUS_BY_EXIT
+from infoforge.files import lock
 
 LARGEST = 1_000_000
 """Bytes of the file; beyond it the older half goes."""
@@ -49,7 +49,7 @@ def record(command: str, exit_code: int, seconds: float, question: str = "") -> 
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file)
             if os.fstat(descriptor).st_size > LARGEST:
                 _halve(descriptor)
             file.write(line)

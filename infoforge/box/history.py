@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from infoforge import files
 from infoforge.config.locate import state_folder
 from infoforge.contract import CheckFailed
 
@@ -101,7 +101,7 @@ class Journal:
         except OSError as error:
             raise self._failed(error) from error
         with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            files.lock(lock)
             memory = self.read()
             yield memory
             memory.untold = memory.untold[-UNTOLD:]
@@ -116,7 +116,7 @@ class Journal:
         # Room to grow within the file, for the day on which there is no other.
         padded = text + " " * (-size % _BLOCK)
         try:
-            _write(self.state_file, padded)
+            files.write_atomic(self.state_file, padded)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not self.state_file.exists():
                 raise
@@ -146,7 +146,8 @@ class Journal:
         row = json.dumps(event.data(), ensure_ascii=False)
         try:
             if len(rows) >= EVENTS + EVENTS // 4:
-                _write(self.history_file, "\n".join([*rows[-EVENTS + 1 :], row]) + "\n")
+                kept = "\n".join([*rows[-EVENTS + 1 :], row]) + "\n"
+                files.write_atomic(self.history_file, kept)
                 return
             with self.history_file.open("a", encoding="utf-8") as out:
                 out.write(row + "\n")
@@ -177,17 +178,3 @@ class Journal:
             "make room, or check whose folder it is",
             code="state_folder",
         )
-
-
-def _write(path: Path, text: str) -> None:
-    """Write beside, then rename: a power cut leaves the old or the new."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise

@@ -6,7 +6,6 @@ forwarder still holding the port, and a container from before a power cut may no
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -34,6 +33,7 @@ from infoforge.box.state import Container, last_lines, read_container
 from infoforge.box.unit import shutting_down
 from infoforge.config.settings import BoxSettings, Settings
 from infoforge.contract import Warn, WarningMessage
+from infoforge.files import locked
 
 _NETWORK = re.compile(r"pasta|slirp4netns|netavark|aardvark|network namespace|setns", re.IGNORECASE)
 _NETWORK_PATIENCE = 20.0
@@ -371,6 +371,5 @@ def _alone(*, wait: bool = True) -> Iterator[None]:
     runtime = Path(f"/run/user/{os.getuid()}")
     folder = runtime if runtime.is_dir() else Path.home() / ".cache"
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "infoforge-serve.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    with locked(folder / "infoforge-serve.lock", wait=None if wait else 0):
         yield

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from infoforge import __version__
 from infoforge.box.walk import FAIL, PASS, WARN, Check
 from infoforge.contract import CheckFailed
+from infoforge.files import write_atomic
 
 MEASURES = {
     # what a check measured: (name of the metric, help, name of the label)
@@ -74,13 +74,9 @@ def write(path: Path, metrics: str) -> None:
     Raises:
         CheckFailed: The file cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(metrics, encoding="utf-8")
-        beside.chmod(0o644)
-        beside.replace(path)
+        write_atomic(path, metrics, mode=0o644, durable=False)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise CheckFailed(
             f"cannot write {path}: {error.strerror or error}", "give another file with --output"
         ) from error

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import time
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from infoforge.box.podman import BoxError, Podman, complaint, remedy
 from infoforge.box.state import last_lines, read_container
 from infoforge.config.settings import Settings, VaultSettings
 from infoforge.contract import InfoForgeError
+from infoforge.files import write_atomic
 from infoforge.vault.store import ROLE, Store, connect
 
 UNITS = ("infoforge-postgres.service", "infoforge-vault.service")
@@ -63,15 +63,9 @@ def ensure_password(path: Path) -> bool:
 
 
 def _new_password(path: Path) -> bool:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.rename(path)
+        write_atomic(path, secrets.token_urlsafe(32) + "\n", mode=0o600)
     except OSError as error:
         raise BoxError(
             f"{path} cannot be written: {error.strerror}", "set vault.password_file"

@@ -38,7 +38,7 @@ def init(ctx: click.Context, path: str | None, force: bool, as_json: bool) -> in
     Example: infoforge config init --path ./infoforge.yaml
     """
     from infoforge.config.discover import discover
-    from infoforge.config.edit import write_beside
+    from infoforge.config.edit import write_file
     from infoforge.config.locate import default_path, expand
     from infoforge.config.template import chosen, render
 
@@ -49,7 +49,7 @@ def init(ctx: click.Context, path: str | None, force: bool, as_json: bool) -> in
         raise ConfigError(f"{file} is there already", "overwrite it with --force")
     found = discover()
     data = chosen(found)
-    write_beside(file, render(data, _remarks(found)), mode=0o600)
+    write_file(file, render(data, _remarks(found)), mode=0o600)
     return console.finish(
         {"path": str(file), "found": _found_data(found), "config": data}, _told(found, file)
     )

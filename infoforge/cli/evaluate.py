@@ -160,19 +160,12 @@ def _open(console: Console, settings: Settings, options: Options) -> list[Corpus
 
 
 def _write_page(path: Path, data: dict[str, Any]) -> None:
-    import os
-
     from infoforge.evaluate.page import page
+    from infoforge.files import write_atomic
 
-    beside = path.with_name(f".{path.name}.part")
     try:
-        with beside.open("w", encoding="utf-8", errors="replace") as file:
-            file.write(page(data))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        write_atomic(path, page(data))
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise UsageError(f"cannot write {path}: {error.strerror}", "give another file") from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import stat
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import yaml
 
 from infoforge.config.document import Plain, parse
 from infoforge.contract import ConfigError
+from infoforge.files import write_atomic
 
 _PLAIN = re.compile(
     r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)(?:[a-z]|~?/)(?:[a-z0-9_.+/~-]|:(?=[a-z0-9/]))*\Z",
@@ -27,7 +27,7 @@ def set_enabled(path: Path, names: Sequence[str]) -> bool:
 
     Comments, order and layout of the rest stay as they are; a comment beside or above a name that
     stays in the list goes with it. The result is read back and compared before it is written, and
-    written beside and renamed, with the file's mode; a symbolic link is followed.
+    replaced atomically, with the file's mode; a symbolic link is followed.
 
     Args:
         path: The configuration file; made (with its folder) when it is not there.
@@ -75,41 +75,27 @@ def set_list(path: Path, section: str, key: str, values: Sequence[str]) -> bool:
     wanted = {**data, section: {**(here if isinstance(here, dict) else {}), key: list(values)}}
     if not _reads_as(edited, wanted, path):
         raise _by_hand(path, section, key, values)
-    write_beside(path, bom + edited)
+    write_file(path, bom + edited)
     return True
 
 
-def write_beside(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a text file beside its place, force it to the disk, then rename it into place.
+def write_file(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Replace a configuration file atomically.
 
     Args:
         path: The file; its folder is made, a symbolic link is followed.
-        text: What it shall hold.
+        text: Its new content.
         mode: Mode of a new file; one that is there keeps its own.
 
     Raises:
         ConfigError: It cannot be written.
     """
     target = path.resolve() if path.is_symlink() else path
-    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
             mode = stat.S_IMODE(target.stat().st_mode)
-        try:
-            with beside.open("w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fchmod(file.fileno(), mode)
-                os.fsync(file.fileno())
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        write_atomic(target, text, mode=mode)
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be written: {error.strerror or error}", "check the folder and its mode"

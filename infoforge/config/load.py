@@ -17,6 +17,7 @@ from infoforge.config.keys import api_key
 from infoforge.config.locate import Location, locate, xdg
 from infoforge.config.settings import Settings
 from infoforge.contract import ConfigError
+from infoforge.files import write_atomic
 
 __all__ = ["api_key", "load", "read_file"]
 
@@ -107,10 +108,6 @@ def _remember(marker: Path, key: str, data: dict[str, Any]) -> None:
     """Keep the data for the next run; a cache that cannot be written costs only time."""
     body = json.dumps(data, sort_keys=True).encode()
     kept = {"key": key, "sum": hashlib.sha256(body).hexdigest(), "data": data}
-    beside = marker.with_name(f".{marker.name}.{os.getpid()}")
     with suppress(OSError):
         marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(kept, out)
-        beside.replace(marker)
+        write_atomic(marker, json.dumps(kept), mode=0o600, durable=False)

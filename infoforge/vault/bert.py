@@ -7,12 +7,11 @@ nothing left to optimise when it loads the file, and a question need not wait fo
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from infoforge.files import write_atomic
 from infoforge.vault.errors import VaultError, missing
 
 _MS = "com.microsoft"
@@ -53,12 +52,7 @@ def graph_of(folder: Path, cache: Path) -> Path | bytes:
     data = _convert(folder, source)
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=cache, prefix=".bert-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(kept)
+        write_atomic(kept, data, mode=0o600)
     except OSError:
         return data
     return kept

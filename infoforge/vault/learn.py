@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from infoforge.contract import UsageError
+from infoforge.files import lock, write_new
 from infoforge.vault.errors import VaultError
 from infoforge.vault.folder import LEARNINGS
 
@@ -91,7 +91,7 @@ def learn(settings: VaultSettings, title: str, text: str, now: datetime) -> Path
                     "nothing is ever overwritten: choose another title",
                 )
         file = f"{day} {name}.md"
-        _write(handle, file, data)
+        write_new(handle, file, data)
     return folder / file
 
 
@@ -150,7 +150,7 @@ def _opened(folder: Path) -> Iterator[int]:
             code="no_learnings",
         ) from error
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle)
         yield handle
     except OSError as error:
         raise VaultError(
@@ -178,20 +178,3 @@ def _check_rate(settings: VaultSettings, handle: int) -> None:
             "a person looks at them with: infoforge vault review",
             code="learn_full",
         )
-
-
-def _write(handle: int, name: str, data: bytes) -> None:
-    """A new file, all of it or nothing: written beside without a name, then given its name."""
-    beside = f".{name}.{os.getpid()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(beside, flags, 0o644, dir_fd=handle)
-    try:
-        with os.fdopen(file, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # A link, not a rename: it fails when the name is taken.
-        os.link(beside, name, src_dir_fd=handle, dst_dir_fd=handle, follow_symlinks=False)
-    finally:
-        os.unlink(beside, dir_fd=handle)
-    os.fsync(handle)

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from infoforge.contract import CheckFailed, InfoForgeError
+from infoforge.files import publish
 from infoforge.zimify.entries import clip_bytes, compressible
 from infoforge.zimify.records import Attachment, Page
 from infoforge.zimify.titleindex import add_title_index
@@ -115,17 +116,7 @@ class ZimWriter:
 
     def commit(self) -> None:
         """Make the file durable and give it its name."""
-        descriptor = os.open(self.temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(self.temporary, self.target)  # noqa: PTH105
-        folder = os.open(self.target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        publish(self.temporary, self.target)
 
     def page(self, page: Page) -> None:
         """Add a page; one whose very bytes were added already is told apart by a comment."""

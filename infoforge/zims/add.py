@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infoforge.contract import CheckFailed, UsageError, Warn, WarningMessage
+from infoforge.files import temporary_name
 from infoforge.zims.check import Damaged, quick, read_header, sums_of
 from infoforge.zims.events import Event, Report
 from infoforge.zims.metalink import parse_metalink, parse_sha256
@@ -242,7 +243,7 @@ def _checked(adding: Adding, addition: Addition, handle: int) -> str:
 
 def _link(adding: Adding, path: Path, target: Path) -> None:
     """A hard link where that is possible, else a symbolic one; put in place by rename."""
-    beside = adding.folder / f".{target.name}.{os.getpid()}.new"
+    beside = temporary_name(adding.folder / target.name)
     try:
         try:
             os.link(path.resolve(), beside)

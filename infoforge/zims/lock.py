@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.contract import CheckFailed, Warn, WarningMessage
+from infoforge.files import lock
 from infoforge.zims.events import Event, Report
 
 LOCK_FILE = ".infoforge.lock"
-
-_POLL_SECONDS = 0.5
 
 
 @contextmanager
@@ -59,34 +56,25 @@ def folder_lock(
 
 
 def _acquire(handle: int, folder: Path, wait: float, report: Report, warn: Warn) -> None:
-    end = time.monotonic() + wait
-    told = False
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = _holder(handle)
-            if time.monotonic() >= end:
-                raise CheckFailed(
-                    f"{folder} is in use by {holder}",
-                    "wait for it, or let this command wait with --wait 3600",
-                    code="locked",
-                ) from None
-            if not told:
-                report(Event("wait", "", message=f"waiting for {holder}"))
-                told = True
-            time.sleep(_POLL_SECONDS)
-        except OSError as error:
-            warn(
-                WarningMessage(
-                    "no_lock",
-                    f"the file system of {folder} knows no locks ({error.strerror}): "
-                    "run one command at a time",
-                )
+    def waiting() -> None:
+        report(Event("wait", "", message=f"waiting for {_holder(handle)}"))
+
+    try:
+        lock(handle, wait=wait, on_wait=waiting)
+    except BlockingIOError:
+        raise CheckFailed(
+            f"{folder} is in use by {_holder(handle)}",
+            "wait for it, or let this command wait with --wait 3600",
+            code="locked",
+        ) from None
+    except OSError as error:
+        warn(
+            WarningMessage(
+                "no_lock",
+                f"the file system of {folder} has no locks ({error.strerror}): "
+                "run one command at a time",
             )
-            return
-        else:
-            return
+        )
 
 
 def _self(command: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.contract import CheckFailed
+from infoforge.files import publish, write_atomic
 from infoforge.zims.metalink import Pieces
 from infoforge.zims.source import Source
 from infoforge.zims.space import balance
@@ -188,12 +189,10 @@ class Partial:
     def publish(self, target: Path) -> None:
         """Give it its final name, durably; an earlier file of that name is replaced at once."""
         with self._disk():
-            os.fsync(self._handle)
             with contextlib.suppress(PermissionError):
-                # Whoever serves it may be another user; FAT has no modes to set.
+                # The user that serves it may be another one; FAT has no modes to set.
                 os.fchmod(self._handle, 0o644)
-            self.path.replace(target)
-            sync_folder(target.parent)
+            publish(self.path, target)
             self._note_path.unlink(missing_ok=True)
 
     def discard(self) -> None:
@@ -206,7 +205,7 @@ class Partial:
             os.posix_fadvise(self._handle, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _save_note(self) -> None:
-        write_beside(self._note_path, json.dumps(_plain(self.note), indent=1).encode())
+        write_atomic(self._note_path, json.dumps(_plain(self.note), indent=1))
 
     @contextlib.contextmanager
     def _disk(self) -> Iterator[None]:
@@ -271,30 +270,6 @@ def kept_bytes(folder: Path, source: Source) -> int:
     except OSError:
         return 0
     return size if size <= source.size else 0
-
-
-def write_beside(path: Path, data: bytes) -> None:
-    """Write a small file so that it is the old or the new one at any moment."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        with beside.open("wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in the folder durable (some network file systems know no such thing)."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _plain(note: Note) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infoforge.zims.partial import write_beside
+from infoforge.files import write_atomic
 
 STATE_FILE = ".infoforge.json"
 _VERSION = 1
@@ -84,10 +84,7 @@ def save_state(folder: Path, state: State) -> None:
     """Write a folder's state, without what is no longer there."""
     files = {name: asdict(r) for name, r in state.files.items() if (folder / name).exists()}
     data: dict[str, Any] = {"version": _VERSION, "files": files, "pins": state.pins}
-    write_beside(
-        folder / STATE_FILE,
-        json.dumps(data, indent=1, sort_keys=True).encode() + b"\n",
-    )
+    write_atomic(folder / STATE_FILE, json.dumps(data, indent=1, sort_keys=True) + "\n")
 
 
 def _record(item: dict[str, Any]) -> Record:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from support.fault_server import FaultServer, refused_url
 
+from infoforge import files
 from infoforge.box import heal, history, metrics, notify, postgres, unit, watch
 from infoforge.box.heal import Need, Repair
 from infoforge.box.history import EVENTS, Event, Journal
@@ -165,13 +166,13 @@ def test_on_a_full_disk_it_is_told_once_all_the_same(
     box = Watch(tmp_path, Settings(monitor=MonitorSettings(command=str(program))))
     box.look(GOOD)
 
-    def full(path: Path, text: str) -> None:
+    def full(path: Path, content: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def nothing(event: Event) -> None:
         raise CheckFailed("cannot keep it", code="state_folder")
 
-    monkeypatch.setattr(history, "_write", full)
+    monkeypatch.setattr(files, "write_atomic", full)
     monkeypatch.setattr(box.journal, "add", nothing)
     disk = [Check("box:disk", FAIL, "0 bytes free")]
     for _ in range(3):
