@@ -122,14 +122,14 @@ def _measure(
 ) -> dict[str, Any]:
     """Run the questions: ``data`` of ``eval``."""
     from infoforge.evaluate import evaluation, questions
-    from infoforge.evaluate.run import BUDGETS, Plan
+    from infoforge.evaluate.run import BUDGETS, EvalOptions
 
     every = questions.load(path)
     asked = questions.sample(every, given["sample"] or 0, given["seed"])
     options = search_options(given, endpoint=given["endpoint"])
     if given["endpoint"] and not given["answers"]:
         raise UsageError("--endpoint needs --answers", "without it no model is asked")
-    plan = Plan(settings, options, answers=given["answers"], curve=BUDGETS if curve else ())
+    plan = EvalOptions(settings, options, answers=given["answers"], curve=BUDGETS if curve else ())
     with click.progressbar(
         length=len(asked),
         label="infoforge: eval",
@@ -192,7 +192,7 @@ def explain(
     line = clean_question(question_text(question))
     settings = load_settings(ctx)
     options = search_options(given)
-    view, looked = tell(line, settings, options, _open(console, settings, options))
-    console.warn(*looked.warnings)
-    code = 0 if looked.sources else EXIT_NOTHING_FOUND
+    view, lookup = tell(line, settings, options, _open(console, settings, options))
+    console.warn(*lookup.warnings)
+    code = 0 if lookup.sources else EXIT_NOTHING_FOUND
     return console.finish(view, "" if as_json else render_evaluate.explanation(view), code)

@@ -186,7 +186,7 @@ def explanation(view: Row) -> str:
     times = ", ".join(f"{stage} {value:.1f}" for stage, value in view["milliseconds"].items())
     blocks.append(f"time in ms: {times}; {view['requests']} requests")
     if view["partial"]:
-        blocks.append("the time ran out, or a corpus failed, before all was looked at")
+        blocks.append("the time ran out, or a corpus failed, before all was lookup at")
     return "\n\n".join(blocks)
 
 

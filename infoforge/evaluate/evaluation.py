@@ -13,12 +13,12 @@ from infoforge.evaluate import report
 from infoforge.evaluate.journal import Journal
 from infoforge.evaluate.lookup import budget
 from infoforge.evaluate.questions import Question
-from infoforge.evaluate.run import Plan, run
+from infoforge.evaluate.run import EvalOptions, run
 
 
 def evaluate(
     questions: Sequence[Question],
-    plan: Plan,
+    plan: EvalOptions,
     *,
     file: Path,
     corpora: Sequence[Corpus],

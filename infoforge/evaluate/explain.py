@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from infoforge.corpus.base import Corpus
 from infoforge.evaluate import why
-from infoforge.evaluate.lookup import Looked, budget, look_up
-from infoforge.evaluate.watch import Watched
+from infoforge.evaluate.lookup import Lookup, RecordingCorpus, budget, look_up
 
 if TYPE_CHECKING:
     from infoforge.ask import Options
@@ -26,7 +25,7 @@ _JOIN = 2
 
 def explain(
     question: str, settings: Settings, options: Options, corpora: Sequence[Corpus]
-) -> tuple[dict[str, Any], Looked]:
+) -> tuple[dict[str, Any], Lookup]:
     """Explain a question.
 
     Args:
@@ -41,9 +40,9 @@ def explain(
     Raises:
         CorpusUnavailable: Nothing could be searched.
     """
-    watched = [Watched(corpus) for corpus in corpora]
-    looked = look_up(question, watched, settings, options)
-    found = looked.found
+    recording = [RecordingCorpus(corpus) for corpus in corpora]
+    lookup = look_up(question, recording, settings, options)
+    found = lookup.found
     characters, count = budget(settings, options)
     everything = sorted((*found.ranked, *found.refused), key=lambda item: -item.scores.total)
     view = {
@@ -62,8 +61,8 @@ def explain(
             }
             for info in (corpus.describe() for corpus in corpora)
         ],
-        "terms": [_term(term, looked) for term in found.keywords.by_rarity()],
-        "let_go": _let_go(looked),
+        "terms": [_term(term, lookup) for term in found.keywords.by_rarity()],
+        "let_go": _let_go(lookup),
         "searches": [
             {
                 "corpus": call.corpus,
@@ -73,24 +72,24 @@ def explain(
                 "first": list(call.paths[:3]),
                 "milliseconds": round(call.seconds * 1000, 2),
             }
-            for call in looked.calls
+            for call in lookup.calls
         ],
-        "requests": looked.requests,
-        "candidates": [_candidate(item, looked) for item in everything],
+        "requests": lookup.requests,
+        "candidates": [_candidate(item, lookup) for item in everything],
         "budget": {"characters": characters, "sources": count},
-        "passages": [_passage(source, looked) for source in looked.sources],
-        "milliseconds": {s: round(value * 1000, 2) for s, value in looked.seconds.items()},
+        "passages": [_passage(source, lookup) for source in lookup.sources],
+        "milliseconds": {s: round(value * 1000, 2) for s, value in lookup.seconds.items()},
         "partial": found.partial,
     }
-    return view, looked
+    return view, lookup
 
 
-def _term(term: Any, looked: Looked) -> dict[str, Any]:  # noqa: ANN401 - Term
+def _term(term: Any, lookup: Lookup) -> dict[str, Any]:  # noqa: ANN401 - Term
     """A keyword: what it weighs, and in how many queries it went along."""
     row = asdict(term)
     row["weight"] = round(row["weight"], 2)
     row["searched"] = sum(
-        _asked(term.text, call.query) for call in looked.calls if call.kind == "fulltext"
+        _asked(term.text, call.query) for call in lookup.calls if call.kind == "fulltext"
     )
     return row
 
@@ -99,10 +98,10 @@ def _asked(word: str, query: str) -> bool:
     return f" {word} " in f" {query} "
 
 
-def _let_go(looked: Looked) -> list[dict[str, str]]:
+def _let_go(lookup: Lookup) -> list[dict[str, str]]:
     """Words of the question that were not searched, or searched only at first, with why."""
-    keywords = looked.found.keywords
-    queries = [call for call in looked.calls if call.kind == "fulltext"]
+    keywords = lookup.found.keywords
+    queries = [call for call in lookup.calls if call.kind == "fulltext"]
     rows = []
     terms = {term.stem for term in keywords.terms}
     small = dict.fromkeys(word.text for word in keywords.words if word.stem not in terms)
@@ -120,7 +119,7 @@ def _let_go(looked: Looked) -> list[dict[str, str]]:
     return rows
 
 
-def _candidate(item: Ranked, looked: Looked) -> dict[str, Any]:
+def _candidate(item: Ranked, lookup: Lookup) -> dict[str, Any]:
     article = item.article
     return {
         "title": article.title,
@@ -129,16 +128,16 @@ def _candidate(item: Ranked, looked: Looked) -> dict[str, Any]:
         "url": article.url,
         "characters": len(item.text),
         "score": round(item.scores.total, 4),
-        "refused": why.refusal(looked.found, item),
+        "refused": why.refusal(lookup.found, item),
         "parts": why.parts(item),
         "shares": why.scores(item),
-        "found_by": why.seen_in(looked.calls, frozenset((why.key(item),))),
+        "found_by": why.seen_in(lookup.calls, frozenset((why.key(item),))),
     }
 
 
-def _passage(source: Source, looked: Looked) -> dict[str, Any]:
+def _passage(source: Source, lookup: Lookup) -> dict[str, Any]:
     item = next(
-        item for item in looked.found.ranked if why.key(item) == (source.corpus, source.path)
+        item for item in lookup.found.ranked if why.key(item) == (source.corpus, source.path)
     )
     return {
         "number": source.number,

@@ -13,9 +13,8 @@ from infoforge.corpus.base import Corpus
 from infoforge.evaluate import match, why
 from infoforge.evaluate.answers import answer
 from infoforge.evaluate.journal import Journal
-from infoforge.evaluate.lookup import Looked, budget, look_up
+from infoforge.evaluate.lookup import Gold, Lookup, RecordingCorpus, budget, look_up
 from infoforge.evaluate.questions import Question
-from infoforge.evaluate.watch import Gold, Watched
 from infoforge.retrieval.passages import passages
 from infoforge.retrieval.ranking import Ranked
 
@@ -30,7 +29,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvalOptions:
     """How the questions are asked.
 
     Attributes:
@@ -49,7 +48,7 @@ class Plan:
 def run(
     questions: Sequence[Question],
     corpora: Sequence[Corpus],
-    plan: Plan,
+    plan: EvalOptions,
     *,
     journal: Journal | None = None,
     progress: Callable[[], None] = lambda: None,
@@ -70,7 +69,7 @@ def run(
         CorpusUnavailable: Five questions in a row found nothing that could be searched.
         UsageError: The endpoint asked for is not configured.
     """
-    watched = [Watched(corpus) for corpus in corpora]
+    recording = [RecordingCorpus(corpus) for corpus in corpora]
     gold = Gold(corpora)
     rows: list[Row] = []
     failing = 0
@@ -78,7 +77,7 @@ def run(
         row = journal.rows.get(question.id) if journal is not None else None
         if row is None:
             try:
-                row = ask_one(question, watched, gold, plan)
+                row = ask_one(question, recording, gold, plan)
                 failing = 0
             except CorpusUnavailable as error:
                 failing += 1
@@ -87,43 +86,45 @@ def run(
                 row = _failed(question, error)
             if journal is not None and not row["failed"]:
                 journal.add(row)
-            for corpus in watched:
+            for corpus in recording:
                 corpus.calls.clear()
         rows.append(row)
         progress()
     return rows
 
 
-def ask_one(question: Question, corpora: Sequence[Watched], gold: Gold, plan: Plan) -> Row:
+def ask_one(
+    question: Question, corpora: Sequence[RecordingCorpus], gold: Gold, plan: EvalOptions
+) -> Row:
     """Ask one question: a row of ``data.questions`` (data/schemas/eval.schema.json)."""
-    looked = look_up(question.text, corpora, plan.settings, plan.options)
+    lookup = look_up(question.text, corpora, plan.settings, plan.options)
     entries = frozenset(entry for title in question.titles for entry in gold.entries(title))
     entries |= {
         why.key(item)
-        for item in (*looked.found.ranked, *looked.found.refused)
+        for item in (*lookup.found.ranked, *lookup.found.refused)
         if any(match.same_title(item.article.title, title) for title in question.titles)
     }
     row = _asked(question)
-    context = "\n".join(source.text for source in looked.sources)
+    context = "\n".join(source.text for source in lookup.sources)
     row |= {
-        "detected": looked.found.keywords.language,
-        "rank": why.place(looked.found.ranked, entries) if question.titles else None,
-        "empty": not looked.found.ranked,
-        "refused": len(looked.found.refused),
+        "detected": lookup.found.keywords.language,
+        "rank": why.place(lookup.found.ranked, entries) if question.titles else None,
+        "empty": not lookup.found.ranked,
+        "refused": len(lookup.found.refused),
         "in_context": match.holds(context, question.answers) if question.answers else None,
-        "characters": sum(len(source.text) for source in looked.sources),
-        "sources": len(looked.sources),
-        "requests": looked.requests,
-        "searches": sum(call.kind == "fulltext" for call in looked.calls),
-        "seconds": {stage: round(value, 5) for stage, value in looked.seconds.items()},
-        "warnings": [warning.code for warning in looked.warnings],
-        "partial": looked.found.partial,
-        "found": [_result(item) for item in looked.found.ranked[:RANKS]],
-        "why": _why(question, looked, entries),
-        "curve": _curve(question, looked, plan) if plan.curve and question.answers else [],
+        "characters": sum(len(source.text) for source in lookup.sources),
+        "sources": len(lookup.sources),
+        "requests": lookup.requests,
+        "searches": sum(call.kind == "fulltext" for call in lookup.calls),
+        "seconds": {stage: round(value, 5) for stage, value in lookup.seconds.items()},
+        "warnings": [warning.code for warning in lookup.warnings],
+        "partial": lookup.found.partial,
+        "found": [_result(item) for item in lookup.found.ranked[:RANKS]],
+        "why": _why(question, lookup, entries),
+        "curve": _curve(question, lookup, plan) if plan.curve and question.answers else [],
         "answer": None,
     }
-    if plan.answers and looked.found.ranked:
+    if plan.answers and lookup.found.ranked:
         row["answer"] = answer(question, plan.settings, plan.options)
     return row
 
@@ -172,14 +173,14 @@ def _result(item: Ranked) -> Row:
     }
 
 
-def _why(question: Question, looked: Looked, entries: why.Entries) -> Row | None:
+def _why(question: Question, lookup: Lookup, entries: why.Entries) -> Row | None:
     """What was tried and why it lost; None when all is as it should be."""
-    article = why.lost(looked, entries) if question.titles else ""
+    article = why.lost(lookup, entries) if question.titles else ""
     passage = ""
-    context = "\n".join(source.text for source in looked.sources)
+    context = "\n".join(source.text for source in lookup.sources)
     if question.answers and not match.holds(context, question.answers):
-        passage = why.missing(looked, question.answers, entries) if question.titles else "not shown"
-    if not (article or passage or not looked.found.ranked):
+        passage = why.missing(lookup, question.answers, entries) if question.titles else "not shown"
+    if not (article or passage or not lookup.found.ranked):
         return None
     return {
         "article": article,
@@ -192,23 +193,23 @@ def _why(question: Question, looked: Looked, entries: why.Entries) -> Row | None
                 "hits": call.total,
                 "milliseconds": round(call.seconds * 1000, 1),
             }
-            for call in looked.calls
+            for call in lookup.calls
             if call.kind != "read"
         ],
         "refused": [
-            {"title": item.article.title, "reason": why.refusal(looked.found, item)}
-            for item in looked.found.refused[:RANKS]
+            {"title": item.article.title, "reason": why.refusal(lookup.found, item)}
+            for item in lookup.found.refused[:RANKS]
         ],
     }
 
 
-def _curve(question: Question, looked: Looked, plan: Plan) -> list[list[int]]:
+def _curve(question: Question, lookup: Lookup, plan: EvalOptions) -> list[list[int]]:
     """For each budget: the budget, the characters used, 1 if they hold the answer."""
     _, count = budget(plan.settings, plan.options)
     points = []
     for size in plan.curve:
-        ranked = looked.found.ranked
-        sources = passages(ranked, looked.found.keywords, size, count) if ranked else ()
+        ranked = lookup.found.ranked
+        sources = passages(ranked, lookup.found.keywords, size, count) if ranked else ()
         text = "\n".join(source.text for source in sources)
         used = sum(len(source.text) for source in sources)
         points.append([size, used, int(match.holds(text, question.answers))])

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from infoforge.evaluate.lookup import Looked
-from infoforge.evaluate.watch import Call
+from infoforge.evaluate.lookup import Call, Lookup
 from infoforge.retrieval import ranking, relevance
 from infoforge.retrieval.find import Found
 from infoforge.retrieval.ranking import Ranked
@@ -75,14 +74,14 @@ def place(items: Sequence[Ranked], entries: Entries) -> int:
     return next((n for n, item in enumerate(items, 1) if key(item) in entries), 0)
 
 
-def lost(looked: Looked, entries: Entries) -> str:
+def lost(lookup: Lookup, entries: Entries) -> str:
     """Why the right article is not first, as one sentence.
 
     Args:
-        looked: The question looked up.
+        lookup: The question lookup up.
         entries: The entries that would have been right; empty when there are none.
     """
-    found = looked.found
+    found = lookup.found
     if not entries:
         return "no article of this title is in the corpora"
     at = place(found.ranked, entries)
@@ -93,16 +92,16 @@ def lost(looked: Looked, entries: Entries) -> str:
     refused = place(found.refused, entries)
     if refused:
         return f"refused: {refusal(found, found.refused[refused - 1])}"
-    return _unread(looked, entries)
+    return _unread(lookup, entries)
 
 
-def _unread(looked: Looked, entries: Entries) -> str:
-    read = {(c.corpus, path) for c in looked.calls if c.kind == "read" for path in c.paths}
+def _unread(lookup: Lookup, entries: Entries) -> str:
+    read = {(c.corpus, path) for c in lookup.calls if c.kind == "read" for path in c.paths}
     if read & entries:
         return "read, but taken for a disambiguation page or for empty"
-    seen = seen_in(looked.calls, entries)
+    seen = seen_in(lookup.calls, entries)
     if seen:
-        return f"found by {seen[0]}, but others looked more promising and it was not read"
+        return f"found by {seen[0]}, but others lookup more promising and it was not read"
     return "no search and no title lookup brought it up"
 
 
@@ -119,19 +118,19 @@ def _beaten(own: Ranked, other: Ranked, at: int) -> str:
     )
 
 
-def missing(looked: Looked, answers: Sequence[str], entries: Entries) -> str:
+def missing(lookup: Lookup, answers: Sequence[str], entries: Entries) -> str:
     """Why no answer stands in the passages, as one sentence."""
     from infoforge.evaluate.match import holds
 
-    shown = {(source.corpus, source.path) for source in looked.sources}
-    read = [item for item in (*looked.found.ranked, *looked.found.refused) if key(item) in entries]
+    shown = {(source.corpus, source.path) for source in lookup.sources}
+    read = [item for item in (*lookup.found.ranked, *lookup.found.refused) if key(item) in entries]
     if not read:
         return "the right article was not read"
     if not any(holds(item.text, answers) for item in read):
         return "the right article, as it was read, does not hold the answer's words"
     if not any(key(item) in shown for item in read):
         return "the right article is not among the sources"
-    kept = [s for s in looked.sources if (s.corpus, s.path) in entries]
+    kept = [s for s in lookup.sources if (s.corpus, s.path) in entries]
     size = sum(len(source.text) for source in kept)
     whole = sum(len(item.text) for item in read)
     return f"cut away: {size:,} of {whole:,} characters of the right article were kept"

@@ -124,12 +124,12 @@ def measure(path: Path, count: int, seed: int) -> dict[str, float]:
     from infoforge.config.settings import Settings
     from infoforge.corpus.zim import ZimCorpus
     from infoforge.evaluate import questions, report
-    from infoforge.evaluate.run import Plan, run
+    from infoforge.evaluate.run import EvalOptions, run
 
     every = questions.load(DATA / "questions" / "en_squad.jsonl")
     asked = questions.sample(every, count, seed)
     corpora = [ZimCorpus(path)]
-    plan = Plan(Settings(), Options(deadline=60))
+    plan = EvalOptions(Settings(), Options(deadline=60))
     run(asked[:5], corpora, plan)
     figures = report.summary(run(asked, corpora, plan))
     total = figures["milliseconds"]["total"]

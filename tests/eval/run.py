@@ -29,7 +29,7 @@ from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
 from infoforge.evaluate import compare, questions, report
 from infoforge.evaluate.questions import Question
-from infoforge.evaluate.run import Plan, Row, run
+from infoforge.evaluate.run import EvalOptions, Row, run
 
 DATA = REPO.parent / "shared" / "data"
 BAR = json.loads(Path(__file__).with_name("bar.json").read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ class Bench:
         language: str = "",
     ) -> list[Row]:
         """Ask the questions; the rows are kept for ``--json``."""
-        plan = Plan(
+        plan = EvalOptions(
             Settings(), Options(characters=characters, language=language, deadline=30), curve=curve
         )
         corpora = self.corpora(zim, kind)
@@ -262,7 +262,7 @@ def about_nothing(bench: Bench) -> None:
 
 
 def without_answer(bench: Bench) -> None:
-    """Questions that look answerable and are not: the articles are there, so most are looked up."""
+    """Questions that look answerable and are not: the articles are there, so most are lookup up."""
     asked = bench.sample("en_unanswerable")
     rows = bench.rows("unanswerable", asked, DATA / "zims" / SETS["en_squad"], "zim")
     figures = report.summary(rows)

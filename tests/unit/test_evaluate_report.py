@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from infoforge.contract import UsageError
-from infoforge.evaluate import compare, report, svg
-from infoforge.evaluate.page import page
+from infoforge.evaluate import compare, report
+from infoforge.evaluate.page import HEIGHT, WIDTH, bars, line, nice, page
 
 
 def row(name, rank=1, *, held=True, language="en", seconds=0.1, **more):
@@ -167,26 +167,24 @@ def test_a_report_is_read_back(tmp_path):
     ("most", "end"), [(0, 1), (0.3, 0.5), (1, 1), (7, 10), (1001, 2000), (2100, 2500), (5000, 5000)]
 )
 def test_axes_end_at_round_numbers(most, end):
-    assert svg.nice(most) == pytest.approx(end)
+    assert nice(most) == pytest.approx(end)
 
 
 def test_plots_are_well_formed_and_stay_inside():
-    drawn = svg.line(
+    drawn = line(
         [(0.0, 0.0), (8000.0, 100.0)], title="<&>", x_label="a & b", y_label="%", mark=(4000, 50)
     )
     root = ElementTree.fromstring(drawn)
     dots = [e for e in root.iter("circle") if e.get("class") == "dot"]
     assert len(dots) == 2
     for dot in dots:
-        assert 0 <= float(dot.get("cx")) <= svg.WIDTH
-        assert 0 <= float(dot.get("cy")) <= svg.HEIGHT
+        assert 0 <= float(dot.get("cx")) <= WIDTH
+        assert 0 <= float(dot.get("cy")) <= HEIGHT
     assert float(dots[0].get("cy")) > float(dots[1].get("cy"))  # more is higher
-    bars = ElementTree.fromstring(
-        svg.bars([("a", 1.0, 2.0), ("b", 0.0, 0.0)], title="t", unit="ms")
-    )
-    widths = [float(e.get("width")) for e in bars.iter("rect")]
+    drawn = ElementTree.fromstring(bars([("a", 1.0, 2.0), ("b", 0.0, 0.0)], title="t", unit="ms"))
+    widths = [float(e.get("width")) for e in drawn.iter("rect")]
     assert widths[0] == 2 * widths[1]  # p95 is drawn behind p50
-    ElementTree.fromstring(svg.line([], title="none", x_label="", y_label=""))
+    ElementTree.fromstring(line([], title="none", x_label="", y_label=""))
 
 
 class Tags(HTMLParser):

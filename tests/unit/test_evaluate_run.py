@@ -10,7 +10,7 @@ from infoforge.corpus.zim import ZimCorpus
 from infoforge.evaluate import evaluation
 from infoforge.evaluate.journal import Journal
 from infoforge.evaluate.questions import Question
-from infoforge.evaluate.run import Plan, run
+from infoforge.evaluate.run import EvalOptions, run
 
 ARTICLES = {
     "Kokoro (novel)": "<p>Kokoro is a novel by Natsume Sōseki. It was published in 1914 in the "
@@ -21,7 +21,7 @@ ARTICLES = {
     "London": "<p>London is the capital of England and stands on the Thames.</p>",
     "Thames": "<p>The Thames is a river. It rises at Thames Head in Gloucestershire.</p>",
 }
-PLAN = Plan(Settings(), Options(), curve=(200, 400))
+PLAN = EvalOptions(Settings(), Options(), curve=(200, 400))
 
 
 def ask(text, *titles, answers=(), name="q"):
@@ -44,7 +44,7 @@ def test_a_question_that_is_answered(corpus):
     assert row["found"][0]["title"] == "Kokoro (novel)"
     assert row["characters"] > 0
     assert row["searches"] >= 1
-    assert row["requests"] > row["searches"]  # titles were looked up and articles read
+    assert row["requests"] > row["searches"]  # titles were lookup up and articles read
     assert row["seconds"]["total"] >= row["seconds"]["trim"]
     assert [budget for budget, _, _ in row["curve"]] == [200, 400]
     assert all(used <= budget for budget, used, _ in row["curve"])
@@ -151,7 +151,7 @@ def test_another_run_is_not_gone_on_with(corpus, tmp_path):
     evaluation.evaluate(one, PLAN, **told)
     with pytest.raises(UsageError, match="different: questions"):
         evaluation.evaluate([ask("What is Matsuyama?")], PLAN, **told)
-    other = Plan(Settings(), Options(characters=900), curve=PLAN.curve)
+    other = EvalOptions(Settings(), Options(characters=900), curve=PLAN.curve)
     with pytest.raises(UsageError, match="different: characters"):
         evaluation.evaluate(one, other, **told)
     for content in (b"no json\n", b"{}\n", b"[1]\n", b"half"):

@@ -46,7 +46,7 @@ def test_the_words_and_what_was_let_go(corpus):
 def test_a_word_within_another_word_of_a_search_was_not_searched_with_it():
     texts = {f"T{n}": "matsuyama zygote" for n in range(300)}
     texts["long"] = "matsuyama zygote most between while during"
-    # "during" is among the words by which long articles are looked for.
+    # "during" is among the words by which long articles are lookup for.
     view = told(Readable(texts), "Was there a zygote in Matsuyama, or a dur?")
     terms = {term["text"]: term["searched"] for term in view["terms"]}
     asked = [call["query"].split() for call in view["searches"] if call["kind"] == "fulltext"]
