@@ -158,9 +158,9 @@ def _kiwix(case: Case) -> Iterable[Step]:
 
 
 def _kiwix_checks(case: Case) -> Iterator[Check]:
-    from infoforge.config.privacy import check_private
     from infoforge.corpus.base import CorpusError, Deadline
     from infoforge.corpus.kiwix import KiwixServer
+    from infoforge.privacy import check_private
 
     kiwix = case.settings.kiwix
     if not kiwix.url:

@@ -134,9 +134,8 @@ def _run(line: Sequence[str], event: Event, stdin: str) -> None:
 
 
 def _webhook(monitor: MonitorSettings, event: Event) -> None:
-    import requests
-
-    from infoforge.config.privacy import check_private, private_session
+    from infoforge import net
+    from infoforge.privacy import check_private
 
     what = "monitor.webhook"
     text = body(event)
@@ -154,21 +153,26 @@ def _webhook(monitor: MonitorSettings, event: Event) -> None:
         payload = text
     try:
         check_private(monitor.webhook, monitor.allow_public, what)
-        with private_session(monitor.allow_public, what) as session:
-            reply = session.post(
+        with (
+            net.private_session(monitor.allow_public, what) as session,
+            net.stream(
+                session,
+                "POST",
                 monitor.webhook,
+                total=SECONDS,
+                limit=0,
                 data=payload.encode("utf-8", "replace"),
                 headers=headers,
-                timeout=SECONDS,
                 allow_redirects=False,
-            )
+            ) as reply,
+        ):
+            status = reply.status
     except InfoForgeError as error:
         raise NotTold(f"{error.message} ({error.hint})") from error
-    except requests.RequestException as error:
-        # Its own words hold the whole URL, whose path is the secret of many a webhook.
-        raise NotTold(f"the server does not answer ({type(error).__name__})") from error
-    if not reply.ok or reply.is_redirect:
-        raise NotTold(f"the server answered HTTP {reply.status_code}")
+    except net.NetworkError as error:
+        raise NotTold(f"the server does not answer ({error.message})") from error
+    if not 200 <= status < 300:
+        raise NotTold(f"the server answered HTTP {status}")
 
 
 _WAYS: Mapping[str, Callable[[MonitorSettings, Event], None]] = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import re
 from dataclasses import dataclass
 
+from infoforge import net
+
+_LARGEST = 32 << 20
+"""Bytes of a catalog; a thousand books have about two million."""
 _ENTRY = re.compile(r"<entry>(.*?)</entry>", re.DOTALL)
 _UUID = re.compile(r"<id>\s*urn:uuid:([0-9a-fA-F-]{36})\s*</id>")
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
@@ -35,25 +38,24 @@ def base_url(bind: str, port: int) -> str:
 def catalog(bind: str, port: int, timeout: float = 5.0) -> Catalog:
     """Read the server's catalog.
 
-    The standard library's client is used since no proxy of the environment may come between.
-
     Args:
         bind: Address that the port is bound to.
         port: The port.
-        timeout: Seconds for the connection and for every read.
+        timeout: Seconds for all of it.
     """
-    connection = http.client.HTTPConnection(_ANYWHERE.get(bind, bind), port, timeout=timeout)
     try:
-        connection.request("GET", "/catalog/v2/entries?count=-1")
-        response = connection.getresponse()
-        body = response.read().decode("utf-8", "replace")
-    except (OSError, http.client.HTTPException) as error:
+        response = net.get(
+            f"{base_url(bind, port)}/catalog/v2/entries?count=-1",
+            total=timeout,
+            limit=_LARGEST,
+            allow_public=True,  # an address of this machine, whatever its network
+            what="box.bind",
+        )
+    except net.NetworkError as error:
         # Podman's port forwarder accepts before the server listens: a reset, not a refusal.
-        text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return Catalog(0, error=text)
-    finally:
-        connection.close()
-    if response.status != http.client.OK:
+        return Catalog(0, error=error.message)
+    body = response.body.decode("utf-8", "replace")
+    if response.status != 200:
         return Catalog(response.status, error=f"HTTP {response.status}")
     if "<feed" not in body:
         return Catalog(response.status, error="something that is not kiwix-serve answers")

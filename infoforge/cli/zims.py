@@ -111,15 +111,15 @@ def available(
     Example: infoforge zims available wikipedia --lang de --max-size 10GB
     """
     from infoforge.config.load import load
+    from infoforge.net import public_session
     from infoforge.zims.catalog import fetch_catalog, search, server_filters
-    from infoforge.zims.net import open_session
     from infoforge.zims.units import parse_size
 
     console = Console.current("zims available", as_json=as_json)
     settings = load(ctx.obj)
     limit = parse_size(max_size) if max_size else 0
     filters = server_filters(lang, limit)
-    with open_session() as session:
+    with public_session() as session:
         entries = fetch_catalog(session, settings.catalog.url, console.warn, **filters)
     found = search(entries, words, language=lang, flavour=flavour, max_size=limit)
     if not found:
@@ -131,8 +131,8 @@ def available(
 @contextmanager
 def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -> Iterator[Job]:
     """A pull's whereabouts from settings and options."""
+    from infoforge.net import public_session
     from infoforge.zims.download import Options
-    from infoforge.zims.net import open_session
     from infoforge.zims.pull import Job
     from infoforge.zims.transfer import Limiter
     from infoforge.zims.units import parse_size
@@ -141,7 +141,7 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
     if options["limit_rate"] and not rate:
         raise UsageError("--limit-rate 0 would never end", "leave it out for full speed")
     keep_free = options["keep_free"]
-    with open_session() as session:
+    with public_session() as session:
         yield Job(
             folder=folder,
             catalog=settings.catalog.url,

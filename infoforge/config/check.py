@@ -9,10 +9,10 @@ from pathlib import Path
 
 from infoforge.config.document import KeyPath
 from infoforge.config.keys import api_key
-from infoforge.config.privacy import check_private
 from infoforge.config.settings import EndpointSettings, MonitorSettings, Settings, ZimSettings
 from infoforge.config.validate import Problem
 from infoforge.contract import ConfigError, Warn, WarningMessage
+from infoforge.privacy import check_private
 
 
 def check(

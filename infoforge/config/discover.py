@@ -15,8 +15,9 @@ MODEL_PORTS = {11434: "ollama", 8080: "llama-cpp", 8000: "vllm", 1234: "lm-studi
 """Usual local ports of model servers, and the name that an endpoint there gets."""
 
 KIWIX_PORT = 8080
-CONNECT_SECONDS = 0.5
-READ_SECONDS = 2.0
+SECONDS = 2.5
+"""For each server that may be there."""
+_LARGEST = 1_000_000
 
 _ZIM_MAGIC = b"ZIM\x04"
 _MOST_ENTRIES = 20_000
@@ -122,19 +123,13 @@ def _looks_like_zim(path: Path) -> bool:
 
 def _get(url: str) -> bytes:
     """The body of a 200; empty for everything else."""
-    import requests
-
-    from infoforge.config.privacy import private_session
+    from infoforge import net
 
     try:
-        with private_session(False, url) as session:
-            timeouts = (CONNECT_SECONDS, READ_SECONDS)
-            with session.get(url, timeout=timeouts, allow_redirects=False, stream=True) as answer:
-                if answer.status_code != 200:
-                    return b""
-                return next(answer.iter_content(1_000_000), b"")
-    except (requests.RequestException, OSError):
+        reply = net.get(url, total=SECONDS, limit=_LARGEST, allow_public=False, what=url)
+    except net.NetworkError:
         return b""
+    return reply.body if reply.status == 200 else b""
 
 
 def _models(name: str, url: str) -> ModelServer | None:

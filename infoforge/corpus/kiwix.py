@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
@@ -23,23 +22,16 @@ from infoforge.text.words import fold
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from infoforge.net import Reply
+
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ISSUED = "{http://purl.org/dc/terms/}issued"
 _REDIRECTS = 8
 _BODY_LIMIT = 32_000_000  # bytes; no page or list of hits is longer
+_LONGEST_SECONDS = 60.0
 _FAILURES = 12
 """Failures of a search that are borne: two hits among twenty that cannot be shown cost eleven."""
 _QUERY_LIMIT = 1500  # bytes of a pattern; kiwix-serve answers 414 to URLs much above 8 KB
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An HTTP answer, redirects followed."""
-
-    status: int
-    url: str
-    content_type: str
-    body: bytes
 
 
 class KiwixServer:
@@ -55,7 +47,7 @@ class KiwixServer:
         self.allow_public = allow_public
         self.requests = 0
 
-    def get(self, target: str, deadline: Deadline) -> Response:
+    def get(self, target: str, deadline: Deadline) -> Reply:
         """GET a path or URL of this server.
 
         Redirects are followed on this server alone. No proxy is ever used.
@@ -64,9 +56,7 @@ class KiwixServer:
             DeadlineExceeded: The time is used up.
             CorpusError: The server does not answer, or answers no HTTP.
         """
-        import http.client
-
-        from infoforge.config.privacy import check_peer
+        from infoforge import net
 
         base = urlsplit(self.url)
         url = target if target.startswith("http") else urljoin(self.url + "/", target)
@@ -75,49 +65,25 @@ class KiwixServer:
             parts = urlsplit(url)
             if (parts.hostname, parts.port) != (base.hostname, base.port):
                 raise CorpusError(f"{self.url} redirects away to {parts.netloc}; not followed")
-            timeout = min(deadline.left(), 60.0)
-            secure = base.scheme == "https"
-            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-            connection = kind(base.hostname or "", base.port, timeout=timeout)
-            request = quote(parts.path, safe="/%:@!$&'()*+,;=~-._") or "/"
-            if parts.query:
-                request += "?" + parts.query
             self.requests += 1
             try:
-                connection.connect()
-                # The address that is talked to now, not the one that the name had a moment ago.
-                check_peer(connection.sock, self.allow_public, "kiwix.url", base.hostname or "")
-                connection.request("GET", request, headers={"User-Agent": "infoforge"})
-                answer = connection.getresponse()
-                body = self._body(answer, deadline)
-            except TimeoutError as error:
-                raise DeadlineExceeded(f"{self.url} did not answer in time") from error
-            except (OSError, http.client.HTTPException, ValueError) as error:
-                reason = " ".join(str(error).split()) or type(error).__name__
-                raise CorpusError(f"{self.url} does not answer: {reason}") from error
-            finally:
-                connection.close()
-            location = answer.getheader("Location")
-            if answer.status in (301, 302, 303, 307, 308) and location:
+                reply = net.get(
+                    url,
+                    total=min(deadline.left(), _LONGEST_SECONDS),
+                    limit=_BODY_LIMIT,
+                    allow_public=self.allow_public,
+                    what="kiwix.url",
+                )
+            except net.NetworkError as error:
+                if error.kind == "timeout":
+                    raise DeadlineExceeded(f"{self.url} did not answer in time") from error
+                raise CorpusError(f"{self.url} does not answer: {error.message}") from error
+            location = reply.headers.get("location", "")
+            if reply.status in (301, 302, 303, 307, 308) and location:
                 url = urljoin(url, location)
                 continue
-            return Response(answer.status, url, answer.getheader("Content-Type") or "", body)
+            return reply
         raise CorpusError(f"{self.url}: too many redirects at {target}")
-
-    @staticmethod
-    def _body(answer: object, deadline: Deadline) -> bytes:
-        # Read piecewise: a socket timeout bounds one read, the deadline bounds them all.
-        pieces = []
-        size = 0
-        while piece := answer.read1(65536):  # type: ignore[attr-defined]
-            pieces.append(piece)
-            size += len(piece)
-            deadline.check()
-            if size > _BODY_LIMIT:
-                break
-        if getattr(answer, "length", 0):
-            raise OSError("the answer was cut short")
-        return b"".join(pieces)
 
     def books(self, deadline: Deadline) -> list[CorpusInfo]:
         """The books in the server's catalog; ``origin`` is the URL under which a book's pages are.
@@ -287,7 +253,8 @@ class KiwixCorpus:
             raise CorpusError(f"{self.name}: reading {path} answers HTTP {answer.status}")
         real = self._path(urlsplit(answer.url).path) or path
         url = f"{self._info.origin}/{quote(real)}"
-        return page.article(self._info, real, "", url, answer.body, answer.content_type)
+        kind = answer.headers.get("content-type", "")
+        return page.article(self._info, real, "", url, answer.body, kind)
 
     def _path(self, link: str) -> str:
         """The entry's path that a link leads to: what follows the book's name."""

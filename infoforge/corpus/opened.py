@@ -150,8 +150,8 @@ def _opened(corpora: list[Corpus], where: str, hint: str) -> list[Corpus]:
 
 
 def _from_server(settings: Settings, warn: Warn, deadline: Deadline) -> list[Corpus]:
-    from infoforge.config.privacy import check_private
     from infoforge.corpus.kiwix import KiwixCorpus, KiwixServer
+    from infoforge.privacy import check_private
 
     url = settings.kiwix.url
     check_private(url, settings.kiwix.allow_public, "kiwix.url")

@@ -204,7 +204,7 @@ def check_private(endpoint: EndpointSettings) -> None:
     Raises:
         ConfigError: The address is public and ``allow_public`` is not set.
     """
-    from infoforge.config.privacy import check_private as check
+    from infoforge.privacy import check_private as check
 
     check(endpoint.url, endpoint.allow_public, f"endpoint {endpoint.name}")
 

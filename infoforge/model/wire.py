@@ -1,23 +1,16 @@
-"""One HTTP exchange with a model server, with a limit for each kind of waiting.
-
-The request runs in a thread of its own and hands over what it reads. `requests` alone can bound
-neither the name look-up, nor a server that trickles, nor the whole; a queue can.
-"""
+"""One HTTP exchange with a model server, with a limit for each kind of waiting."""
 
 from __future__ import annotations
 
 import json
-import queue
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import Any
 
+from infoforge import net
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import ConfigError, Warn
-
-if TYPE_CHECKING:
-    import requests
 
 MAX_BODY = 8 * 1024 * 1024
 """Bytes of one reply that are read; no answer is that long, a broken server may be."""
@@ -70,9 +63,8 @@ class Exchange:
         self._url = (base.removesuffix("/v1") if root else base) + path
         self._body = None if payload is None else json.dumps(payload).encode()
         self._headers = _headers(endpoint, self._body is not None)
-        self._queue: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=64)
-        self._gone = threading.Event()
-        self._response: requests.Response | None = None
+        self._open = ExitStack()
+        self._reply: net.Stream | None = None
         self._started = time.monotonic()
         self._end = self._started + (endpoint.timeouts.total if total is None else total)
         self.status = 0
@@ -86,31 +78,45 @@ class Exchange:
 
         Raises:
             Fault: No connection, or no reply in time.
+            ConfigError: The address turned out to be public.
         """
-        threading.Thread(target=self._run, name="infoforge-model", daemon=True).start()
         times = self._endpoint.timeouts
+        # Twice the time to connect: a name may have an address of each family.
+        limit = 2 * times.connect + times.first_byte
         try:
-            # Twice the time to connect: a name may have an address of each family.
-            self._response = self._next(2 * times.connect + times.first_byte, "first byte")
+            session = self._open.enter_context(
+                net.private_session(self._endpoint.allow_public, f"endpoint {self._endpoint.name}")
+            )
+            reply = self._open.enter_context(
+                net.stream(
+                    session,
+                    self._method,
+                    self._url,
+                    total=max(0.001, self._end - time.monotonic()),
+                    limit=MAX_BODY,
+                    head=limit,
+                    connect=times.connect,
+                    idle=times.first_byte,
+                    data=self._body,
+                    headers=self._headers,
+                    allow_redirects=False,
+                )
+            )
+        except net.NetworkError as error:
+            self._open.close()
+            raise self._fault(error, limit, "first byte") from None
         except BaseException:
-            self._gone.set()
+            self._open.close()
             raise
-        self.status = self._response.status_code
-        self.content_type = self._response.headers.get("Content-Type", "").lower()
-        self.location = self._response.headers.get("Location", "")
+        self._reply = reply
+        self.status = reply.status
+        self.content_type = reply.headers.get("Content-Type", "").lower()
+        self.location = reply.headers.get("Location", "")
         return self
 
     def __exit__(self, *_: object) -> None:
         """Hang up, so that the server stops working for nobody."""
-        self._gone.set()
-        shutdown = getattr(getattr(self._response, "raw", None), "shutdown", None)
-        if shutdown is not None:
-            import contextlib
-
-            # Wakes the reading thread, which then closes the connection. Where it cannot be done
-            # (already closed, old urllib3) the thread's own timeout ends it.
-            with contextlib.suppress(Exception):
-                shutdown()
+        self._open.close()
 
     def chunks(self) -> Iterator[bytes]:
         """The body as it comes.
@@ -122,14 +128,14 @@ class Exchange:
         # Some servers send the head at once and the first word minutes later.
         elapsed = time.monotonic() - self._started
         limit, what = max(times.first_byte - elapsed, 0.0) + times.connect, "first byte"
-        size = 0
+        assert self._reply is not None
         while True:
-            data = self._next(limit, what)
-            if data is None:
+            try:
+                data = self._reply.read(_AT_ONCE, seconds=limit)
+            except net.NetworkError as error:
+                raise self._fault(error, limit, what) from None
+            if not data:
                 return
-            size += len(data)
-            if size > MAX_BODY:
-                raise Fault("endpoint_too_large", f"sent more than {MAX_BODY} bytes")
             yield data
             limit, what = times.idle, "next byte"
 
@@ -152,76 +158,23 @@ class Exchange:
             return ""
         return error_message(self.raw)
 
-    def _next(self, limit: float, what: str) -> Any:  # noqa: ANN401 - what a queue holds
-        left = self._end - time.monotonic()
-        try:
-            kind, value = self._queue.get(timeout=max(0.001, min(limit, left)))
-        except queue.Empty:
-            seconds = limit
-            if left < limit:
-                seconds, what = self._end - self._started, "whole answer"
-            raise Fault(
-                "endpoint_timeout",
-                f"timed out: waited {seconds:.3g} s for the {what}",
-                f"raise timeouts.{_TIMEOUT_KEYS[what]}, or use a smaller model or fewer --sources",
-            ) from None
-        if kind == "fault":
-            raise value
-        return value
-
-    def _put(self, kind: str, value: object) -> None:
-        while not self._gone.is_set():
-            try:
-                self._queue.put((kind, value), timeout=0.2)
-            except queue.Full:
-                continue
-            return
-
-    def _run(self) -> None:
-        """The thread: send, read, hand over; every end of it is handed over too."""
-        from infoforge.config.privacy import private_session
-
-        times = self._endpoint.timeouts
-        what = f"endpoint {self._endpoint.name}"
-        try:
-            with (
-                private_session(self._endpoint.allow_public, what) as session,
-                session.request(
-                    self._method,
-                    self._url,
-                    data=self._body,
-                    headers=self._headers,
-                    stream=True,
-                    allow_redirects=False,
-                    timeout=(times.connect, times.first_byte),
-                ) as response,
-            ):
-                self._put("head", response)
-                if self._gone.is_set():
-                    return
-                for data in _read(response):
-                    self._put("data", data)
-                    if self._gone.is_set():
-                        return
-            self._put("data", None)
-        except ConfigError as error:
-            # The address turned out to be public: that is for the config to settle.
-            self._put("fault", error)
-        except Exception as error:
-            self._put("fault", _fault(error, self._endpoint))
+    def _fault(self, error: net.NetworkError, limit: float, what: str) -> Fault:
+        """What happened, in the endpoint's terms: a timeout names the setting that bounds it."""
+        if error.kind == "too_large":
+            return Fault("endpoint_too_large", f"sent more than {MAX_BODY} bytes")
+        if error.kind != "timeout":
+            return _fault(error, self._endpoint)
+        seconds = limit
+        if time.monotonic() >= self._end:
+            seconds, what = self._end - self._started, "whole answer"
+        return Fault(
+            "endpoint_timeout",
+            f"timed out: waited {seconds:.3g} s for the {what}",
+            f"raise timeouts.{_TIMEOUT_KEYS[what]}, or use a smaller model or fewer --sources",
+        )
 
 
 _TIMEOUT_KEYS = {"first byte": "first_byte", "next byte": "idle", "whole answer": "total"}
-
-
-def _read(response: requests.Response) -> Iterator[bytes]:
-    """Bytes as soon as they are there (``iter_content`` waits for full blocks)."""
-    read1 = getattr(response.raw, "read1", None)
-    if read1 is None:
-        yield from response.iter_content(1)
-        return
-    while data := read1(_AT_ONCE, decode_content=True):
-        yield data
 
 
 def _headers(endpoint: EndpointSettings, has_body: bool) -> dict[str, str]:
@@ -247,42 +200,31 @@ def key_of(endpoint: EndpointSettings, warn: Warn | None = None) -> str:
         raise Fault("endpoint_auth", error.message, error.hint) from None
 
 
-_CONNECTION = (
-    ("refused", "refused the connection"),
-    ("resolve", "its host name cannot be resolved"),
-    ("Name or service", "its host name cannot be resolved"),
-    ("unreachable", "the network is unreachable"),
-    ("No route", "there is no route to the host"),
-    ("BadStatusLine", "does not speak HTTP"),
-)
+_REFUSED = {
+    "refused": "refused the connection",
+    "resolve": "its host name cannot be resolved",
+    "unreachable": "the network is unreachable",
+    "not_http": "does not speak HTTP",
+    "tls": "TLS failed",
+    "address": "cannot be asked: its url is none",
+}
+"""Kinds of network errors that mean that there is no such server, in words."""
+_HINTS = {"tls": "is the url http:// or https://?", "address": "check the endpoint's url"}
 
 
-def _fault(error: Exception, endpoint: EndpointSettings) -> Fault:
-    """Say in one's own words what `requests` ran into; its own may hold a header, and so a key."""
-    import requests
-
-    text = str(error)
-    times = endpoint.timeouts
-    kind = type(error).__name__
-    code, message, hint = "endpoint_cut", f"broke off in the middle of its reply ({kind})", ""
-    if isinstance(error, requests.ConnectTimeout):
-        code, message = "endpoint_timeout", f"timed out: no connection within {times.connect:.3g} s"
-        hint = "is the machine on, and the port open?"
-    elif isinstance(error, requests.Timeout) or "timed out" in text:
-        code = "endpoint_timeout"
-        message = f"timed out: waited {times.first_byte:.3g} s for the first byte"
-        hint = "raise timeouts.first_byte, or use a smaller model"
-    elif isinstance(error, requests.exceptions.SSLError):
-        code, message, hint = "endpoint_refused", "TLS failed", "is the url http:// or https://?"
-    elif isinstance(error, requests.ConnectionError):
-        found = next((says for sign, says in _CONNECTION if sign in text), "")
-        code = "endpoint_refused" if found else "endpoint_cut"
-        message = found or "closed the connection without a whole reply"
-        hint = "is the server running at this url?"
-    elif isinstance(error, ValueError):
-        code, message = "endpoint_refused", f"cannot be asked ({kind})"
-        hint = "check the endpoint's url"
-    return Fault(code, message, hint)
+def _fault(error: net.NetworkError, endpoint: EndpointSettings) -> Fault:
+    if error.kind == "connect_timeout":
+        return Fault(
+            "endpoint_timeout",
+            f"timed out: no connection within {endpoint.timeouts.connect:.3g} s",
+            "is the machine on, and the port open?",
+        )
+    found = _REFUSED.get(error.kind, "")
+    return Fault(
+        "endpoint_refused" if found else "endpoint_cut",
+        found or "closed the connection without a whole reply",
+        _HINTS.get(error.kind, "is the server running at this url?"),
+    )
 
 
 def error_message(body: str) -> str:

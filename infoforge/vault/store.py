@@ -116,7 +116,7 @@ def connect(settings: VaultSettings, *, seconds: float = CONNECT_SECONDS) -> Any
 
 
 def _check_private(parts: dict[str, Any], settings: VaultSettings) -> None:
-    from infoforge.config.privacy import check_private
+    from infoforge.privacy import check_private
 
     hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
     for host in hosts:

@@ -16,7 +16,7 @@ from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
 from infoforge.zims.net import get_document
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Session
 
 _ENTRY = re.compile(rb"<entry\b.*?</entry\s*>", re.DOTALL)
 _FEED_LIMIT = 256 << 20
@@ -61,13 +61,11 @@ class Entry:
         return stable_name(self.file)
 
 
-def fetch_catalog(
-    session: requests.Session, url: str, warn: Warn, **filters: str
-) -> tuple[Entry, ...]:
+def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tuple[Entry, ...]:
     """Read the catalog.
 
     Args:
-        session: From `net.open_session`.
+        session: From `net.public_session`.
         url: The feed's address; a query in it is kept.
         warn: Told of entries that could not be read.
         filters: The server's own filters (``lang``, ``maxsize``, ``name``).

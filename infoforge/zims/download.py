@@ -15,7 +15,7 @@ from infoforge.zims.transfer import AttemptFailed, Limiter, attempt
 from infoforge.zims.units import show_size
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Session
 
 _LONGEST_PAUSE = 60.0
 _STRIKES = 2
@@ -58,7 +58,7 @@ class Download:
     """The fetching of one source into its partial file.
 
     Args:
-        session: From `net.open_session`.
+        session: From `net.public_session`.
         source: What to fetch.
         folder: The ZIM folder.
         options: How.
@@ -68,7 +68,7 @@ class Download:
 
     def __init__(
         self,
-        session: requests.Session,
+        session: Session,
         source: Source,
         folder: Path,
         *,

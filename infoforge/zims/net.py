@@ -1,28 +1,23 @@
-"""HTTP as this room speaks it: who we are, what a failure is called, documents of bounded size.
+"""What a failure of the catalog or a mirror is called, and documents of bounded size and time.
 
 Only the catalog and its mirrors are reached from here. They are public by nature, so the
-environment's proxies are honoured, unlike everywhere else in the house.
+environment's proxies are honoured, unlike everywhere else in the product.
 """
 
 from __future__ import annotations
 
-import ssl
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from infoforge import __version__
-from infoforge.contract import CheckFailed, InfoForgeError
+from infoforge import net
+from infoforge.contract import CheckFailed
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Reply, Session
 
-USER_AGENT = f"infoforge/{__version__} (+offline wikis with citations; ZIM downloads)"
-"""Wikimedia's mirror policy asks for one that says what is calling."""
-
-CONNECT_SECONDS = 15.0
-_MAX_REDIRECTS = 10
 _PERMANENT_EXCEPTIONS = {408, 425, 429}
+_TOTAL = 10
+"""A whole document may take so many times what may pass between two pieces of it."""
 
 
 class Unreachable(CheckFailed):
@@ -41,41 +36,23 @@ class Unreachable(CheckFailed):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A fetched document and the address it came from after redirects."""
-
-    url: str
-    body: bytes
-
-
-def open_session() -> requests.Session:
-    """A session that names us and follows a bounded number of redirects."""
-    import requests
-
-    session = requests.Session()
-    session.headers["User-Agent"] = USER_AGENT
-    session.max_redirects = _MAX_REDIRECTS
-    return session
-
-
 def get_document(
-    session: requests.Session,
+    session: Session,
     url: str,
     *,
     limit: int,
     timeout: float,
-    connect: float = CONNECT_SECONDS,
+    connect: float = net.CONNECT_SECONDS,
     params: dict[str, str] | None = None,
-) -> Document:
+) -> Reply:
     """Fetch a whole document into memory.
 
     Args:
-        session: From `open_session`.
+        session: From `net.public_session`.
         url: Used as given; redirects are followed, but not from https to http, since the hashes
             that come this way are what a download is trusted by.
         limit: Most bytes taken.
-        timeout: Seconds between two pieces of the answer.
+        timeout: Seconds between two pieces of the answer; the whole may take ten times as long.
         connect: Seconds for the connection.
         params: Query parameters added to those of the URL.
 
@@ -83,64 +60,47 @@ def get_document(
         Unreachable: No answer, a status other than 200, or more than ``limit`` bytes.
     """
     try:
-        with session.get(url, params=params, stream=True, timeout=(connect, timeout)) as response:
-            if response.status_code != 200:
-                raise Unreachable(
-                    url, status_reason(response.status_code), status=response.status_code
-                )
-            if urlsplit(url).scheme == "https" and urlsplit(response.url).scheme != "https":
-                raise Unreachable(url, f"redirects from https to {response.url}")
-            body = bytearray()
-            for piece in response.iter_content(1 << 16):
-                body += piece
-                if len(body) > limit:
-                    raise Unreachable(url, f"sends more than {limit} bytes")
-            return Document(response.url, bytes(body))
-    except InfoForgeError:
-        raise
-    except Exception as error:
+        reply = net.fetch(
+            session,
+            "GET",
+            url,
+            total=_TOTAL * timeout,
+            limit=limit,
+            connect=connect,
+            idle=timeout,
+            params=params,
+        )
+    except net.NetworkError as error:
         raise Unreachable(url, *explain(error, timeout)) from error
+    if reply.status != 200:
+        raise Unreachable(url, status_reason(reply.status), status=reply.status)
+    if urlsplit(url).scheme == "https" and urlsplit(reply.url).scheme != "https":
+        raise Unreachable(url, f"redirects from https to {reply.url}")
+    return reply
 
 
-def explain(error: Exception, timeout: float) -> tuple[str, int, str]:
+_HINTS = {
+    "proxy": "check HTTPS_PROXY and NO_PROXY",
+    "tls": "is this machine's clock right?",
+    "resolve": "is there a network?",
+}
+
+
+def explain(error: net.NetworkError, timeout: float) -> tuple[str, int, str]:
     """Put a network failure into words.
 
     Args:
-        error: What ``requests`` or urllib3 raised.
+        error: What happened.
         timeout: The seconds that a timeout was set to.
 
     Returns:
         Reason, status (0: none) and hint.
-
-    Raises:
-        Exception: The error itself, when it is none of the network's.
     """
-    import requests
-    import urllib3
-
-    exceptions = requests.exceptions
-    stalls = (exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
-    tls = (exceptions.SSLError, urllib3.exceptions.SSLError, ssl.SSLError)
-    invalid = (exceptions.InvalidURL, exceptions.InvalidSchema, exceptions.MissingSchema)
-    broken = (exceptions.RequestException, urllib3.exceptions.HTTPError, OSError)
-    # In this order: some are subclasses of others, and requests hides some in their texts.
-    table: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str, str], ...] = (
-        (exceptions.TooManyRedirects, "", "redirects in a circle", ""),
-        (exceptions.ProxyError, "", "the proxy does not answer", "check HTTPS_PROXY and NO_PROXY"),
-        (tls, "", "its certificate is not trusted", "is this machine's clock right?"),
-        (exceptions.ConnectTimeout, "", f"no connection within {CONNECT_SECONDS:.0f} s", ""),
-        (stalls, "", f"nothing came for {timeout:g} s", ""),
-        (broken, "Read timed out", f"nothing came for {timeout:g} s", ""),
-        (invalid, "", "is not an http or https address", ""),
-        (broken, "NameResolution", "its host name is not known here", "is there a network?"),
-        (broken, "refused", "the connection is refused", ""),
-        (broken, "", "the connection broke off", ""),
-    )
-    text = str(error)
-    for kinds, mark, reason, hint in table:
-        if isinstance(error, kinds) and mark in text:
-            return reason, 0, hint
-    raise error
+    reasons = {
+        "connect_timeout": f"no connection within {net.CONNECT_SECONDS:.0f} s",
+        "timeout": f"nothing came for {timeout:g} s",
+    }
+    return reasons.get(error.kind, error.message), 0, _HINTS.get(error.kind, "")
 
 
 def status_reason(status: int) -> str:

@@ -22,7 +22,7 @@ from infoforge.zims.space import Space, balance, require
 from infoforge.zims.state import State, load_state, save_state
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Session
 
 _ENOUGH_NAMES = 3
 """From so many names on, the whole catalog is fetched once instead of a part for each."""
@@ -35,7 +35,7 @@ class Job:
     Attributes:
         folder: The ZIM folder.
         catalog: The catalog's address.
-        session: From `net.open_session`.
+        session: From `net.public_session`.
         report: Told what happens.
         warn: Told what a person should know.
         verify: Refuse a file without a SHA-256.
@@ -46,7 +46,7 @@ class Job:
 
     folder: Path
     catalog: str
-    session: requests.Session
+    session: Session
     report: Report
     warn: Warn
     verify: bool = True

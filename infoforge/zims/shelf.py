@@ -235,8 +235,8 @@ def served_uuids(kiwix: KiwixSettings) -> frozenset[str] | None:
     """
     if not kiwix.url:
         return None
-    from infoforge.config.privacy import private_session
     from infoforge.contract import InfoForgeError
+    from infoforge.net import private_session
     from infoforge.zims.catalog import parse_feed
     from infoforge.zims.net import get_document
 

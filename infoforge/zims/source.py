@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from infoforge import net
 from infoforge.contract import CheckFailed
 from infoforge.zims.metalink import Metalink, Pieces, parse_metalink, parse_sha256
 from infoforge.zims.names import file_name
-from infoforge.zims.net import CONNECT_SECONDS, Unreachable, explain, get_document, status_reason
+from infoforge.zims.net import Unreachable, explain, get_document, status_reason
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Session
 
 # A metalink of 100 GB in pieces of 1 MiB has about 100,000 hashes.
 _META_LIMIT = 64 << 20
@@ -42,11 +43,11 @@ class Source:
     ident: str = ""
 
 
-def resolve(session: requests.Session, url: str, *, ident: str = "", verify: bool = True) -> Source:
+def resolve(session: Session, url: str, *, ident: str = "", verify: bool = True) -> Source:
     """Ask the metalink, else the ``.sha256`` beside the file, for what is to be known before.
 
     Args:
-        session: From `net.open_session`.
+        session: From `net.public_session`.
         url: Address of a ``.zim`` or its ``.zim.meta4``.
         ident: What the catalog calls it.
         verify: Refuse a file without a hash.
@@ -101,7 +102,7 @@ def _with_path(url: str, suffix: str, cut: str = "") -> str:
     return urlunsplit(parts._replace(path=parts.path.removesuffix(cut) + suffix))
 
 
-def _digest(session: requests.Session, url: str, file: str, reasons: list[Unreachable]) -> str:
+def _digest(session: Session, url: str, file: str, reasons: list[Unreachable]) -> str:
     try:
         document = get_document(
             session, _with_path(url, ".sha256"), limit=1 << 20, timeout=_TIMEOUT
@@ -124,7 +125,7 @@ def _no_hash(url: str, reasons: list[Unreachable]) -> CheckFailed:
     )
 
 
-def _size(session: requests.Session, url: str) -> int:
+def _size(session: Session, url: str) -> int:
     """The size that the server states.
 
     Raises:
@@ -132,21 +133,23 @@ def _size(session: requests.Session, url: str) -> int:
     """
     try:
         for method, headers in (("HEAD", {}), ("GET", {"Range": "bytes=0-0"})):
-            with session.request(
+            with net.stream(
+                session,
                 method,
                 url,
+                total=2 * _TIMEOUT,
+                limit=0,
+                idle=_TIMEOUT,
                 headers={"Accept-Encoding": "identity", **headers},
                 allow_redirects=True,
-                stream=True,
-                timeout=(CONNECT_SECONDS, _TIMEOUT),
             ) as response:
-                status = response.status_code
+                status = response.status
                 size = _stated(response.headers.get("Content-Range", "").rpartition("/")[2])
                 if status == 200:
                     size = _stated(response.headers.get("Content-Length", ""))
                 if size and status in {200, 206}:
                     return size
-    except Exception as error:
+    except net.NetworkError as error:
         raise Unreachable(url, *explain(error, _TIMEOUT)) from error
     if status >= 400:
         raise Unreachable(url, status_reason(status), status)

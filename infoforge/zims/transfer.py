@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from infoforge import net
 from infoforge.zims.metalink import Pieces
-from infoforge.zims.net import CONNECT_SECONDS, explain, is_permanent, status_reason
+from infoforge.zims.net import explain, is_permanent, status_reason
 from infoforge.zims.partial import Partial, piece_hash
 from infoforge.zims.units import KIB, show_size
 
 if TYPE_CHECKING:
-    import requests
+    from infoforge.net import Session, Stream
 
 _CHUNK = 256 * KIB
 _SLOWEST = 1 * KIB
@@ -64,7 +66,7 @@ class Limiter:
 
 
 def attempt(
-    session: requests.Session,
+    session: Session,
     url: str,
     partial: Partial,
     *,
@@ -76,7 +78,7 @@ def attempt(
     """Bring the file to its full size from one mirror.
 
     Args:
-        session: From `net.open_session`.
+        session: From `net.public_session`.
         url: The mirror's address of the file.
         partial: What is there; grows.
         stall: Seconds of silence after which the mirror is given up.
@@ -93,22 +95,31 @@ def attempt(
         headers["Range"] = f"bytes={partial.have}-"
         if url in partial.note.validators:
             headers["If-Range"] = partial.note.validators[url]
-    try:
-        response = session.get(url, headers=headers, stream=True, timeout=(CONNECT_SECONDS, stall))
-    except Exception as error:
-        reason = explain(error, stall)[0]
-        raise AttemptFailed(reason, permanent="circle" in reason or "address" in reason) from error
-    with response:
+    with ExitStack() as stack:
+        # The whole has no time limit: a download ends with its size, or when it comes too slowly.
+        opened = net.stream(
+            session,
+            "GET",
+            url,
+            total=None,
+            limit=None,
+            head=net.CONNECT_SECONDS + stall,
+            idle=stall,
+            headers=headers,
+        )
+        try:
+            response = stack.enter_context(opened)
+        except net.NetworkError as error:
+            permanent = error.kind in ("redirects", "address")
+            raise AttemptFailed(explain(error, stall)[0], permanent=permanent) from error
         _accept(response, url, partial, allow_restart=allow_restart)
         partial.given_by(url, _validator(response))
         _take(response, partial, stall, limiter, progress)
 
 
-def _accept(
-    response: requests.Response, url: str, partial: Partial, *, allow_restart: bool
-) -> None:
+def _accept(response: Stream, url: str, partial: Partial, *, allow_restart: bool) -> None:
     """Look at status and headers; afterwards the body starts at ``partial.have``."""
-    status, headers, size = response.status_code, response.headers, partial.source.size
+    status, headers, size = response.status, response.headers, partial.source.size
     if status == 416:
         raise AttemptFailed(f"its file is shorter than {show_size(size)}", permanent=True)
     if status not in {200, 206}:
@@ -131,7 +142,7 @@ def _accept(
         partial.cut(0)
 
 
-def _accept_range(response: requests.Response, url: str, partial: Partial) -> None:
+def _accept_range(response: Stream, url: str, partial: Partial) -> None:
     size = partial.source.size
     given = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "").strip())
     if given is None or int(given[1]) != partial.have:
@@ -144,7 +155,7 @@ def _accept_range(response: requests.Response, url: str, partial: Partial) -> No
         raise AttemptFailed("its file has changed", from_start=True)
 
 
-def _validator(response: requests.Response) -> str:
+def _validator(response: Stream) -> str:
     """What may stand in ``If-Range``: a strong ETag, else the date."""
     etag: str = response.headers.get("ETag", "")
     if etag.startswith('"'):
@@ -153,7 +164,7 @@ def _validator(response: requests.Response) -> str:
 
 
 def _take(
-    response: requests.Response,
+    response: Stream,
     partial: Partial,
     stall: float,
     limiter: Limiter,
@@ -164,9 +175,8 @@ def _take(
     window_start, window_bytes = time.monotonic(), 0
     while partial.have < size:
         try:
-            # read1 gives what has come; read would wait for the whole chunk and hide a trickle.
-            block = response.raw.read1(min(limiter.chunk, size - partial.have))
-        except Exception as error:
+            block = response.read(min(limiter.chunk, size - partial.have), seconds=stall)
+        except net.NetworkError as error:
             reason = explain(error, stall)[0]
             raise AttemptFailed(f"{reason} at {show_size(partial.have)}") from error
         if not block:

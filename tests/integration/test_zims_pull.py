@@ -14,11 +14,12 @@ from support.mirror import Mirror
 from support.zim import build_zim
 
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, WarningMessage
+from infoforge.files import write_atomic
+from infoforge.net import public_session
 from infoforge.zims.download import Options
 from infoforge.zims.events import Event
 from infoforge.zims.names import parse_wanted
-from infoforge.zims.net import open_session
-from infoforge.zims.partial import Note, note_path, write_beside
+from infoforge.zims.partial import Note, note_path
 from infoforge.zims.pull import Done, Job, Step, execute, plan
 from infoforge.zims.shelf import unfinished
 from infoforge.zims.state import load_state
@@ -77,7 +78,7 @@ class Box:
         note.givers = [f"{self.server.url}/{g}/{file}" for g in givers]
         if etag:
             note.validators = dict.fromkeys(note.givers, etag)
-        write_beside(note_path(path), json.dumps(asdict(note)).encode())
+        write_atomic(note_path(path), json.dumps(asdict(note)).encode())
 
     @property
     def path(self) -> Path:
@@ -88,7 +89,7 @@ class Box:
 def box(tmp_path: Path) -> Iterator[Box]:
     folder = tmp_path / "zims"
     folder.mkdir()
-    with Mirror() as server, open_session() as session:
+    with Mirror() as server, public_session() as session:
         made = Box(folder, server, Job(folder, server.catalog, session, print, print))
         made.job = Job(
             folder=folder,

@@ -27,6 +27,8 @@ build one):
 ``"empty-reply"``  200, well-formed, and the text of the answer is empty
 ``"wrong-type"``   200, ``text/html``, a login page where JSON was expected
 ``"drip"``         a proper body, one byte every ``delay`` seconds
+``"drip-head"``    as ``"ok"``, but a hundred bytes of a header first, one every ``delay`` seconds
+``"endless"``      a body of 64 MB without a length, faster than anybody needs it
 =================  ==============================================================================
 
 Two faults are not answers and so are servers of their own: ``refused_url()`` gives a URL where
@@ -244,11 +246,11 @@ def _behaviour(what: str | Behaviour) -> Behaviour:
     if what.isdigit():
         return status(int(what))
     known = {"ok", "hang", "hang-mid", "cut", "reset", "garbage", "not-utf8", "empty"}
-    known |= {"empty-reply", "wrong-type", "drip"}
+    known |= {"empty-reply", "wrong-type", "drip", "drip-head", "endless"}
     if what not in known:
         raise ValueError(f"no such behaviour: {what!r}; known are {sorted(known)} and a status")
-    if what == "drip":
-        return Behaviour(kind="drip", delay=0.05)
+    if what in ("drip", "drip-head"):
+        return Behaviour(kind=what, delay=0.05)
     return Behaviour(kind=what)
 
 
@@ -304,20 +306,36 @@ def _handler(owner: FaultServer) -> type[BaseHTTPRequestHandler]:
             code, content_type, pieces, extra = _content(owner, request, behaviour)
             total = sum(map(len, pieces))
             streamed = content_type.startswith("text/event-stream")
+            if kind == "drip-head" and not self._drip_head(behaviour):
+                return
             self.send_response(code)
             self.send_header("Content-Type", behaviour.content_type or content_type)
-            if not streamed:
+            if not streamed and kind != "endless":
                 self.send_header("Content-Length", str(total))
             for name, value in {**extra, **behaviour.headers, "Connection": "close"}.items():
                 self.send_header(name, value)
             self.end_headers()
             if self.command == "HEAD":
                 return
+            if kind == "endless":
+                for _ in range(64):
+                    self.wfile.write(b"x" * 1_000_000)
+                return
             for piece in _paced(owner, pieces, behaviour, half=kind in {"cut", "hang-mid"}):
                 self.wfile.write(piece)
                 self.wfile.flush()
             if kind == "hang-mid":
                 owner._closing.wait()
+
+        def _drip_head(self, behaviour: Behaviour) -> bool:
+            """An interim response, which is no reply yet, byte by byte; whether it got through."""
+            head = f"HTTP/1.1 100 Continue\r\nX-Slow: {'.' * 66}\r\n\r\n".encode()
+            for i in range(len(head)):
+                if owner._closing.wait(behaviour.delay):
+                    return False
+                self.wfile.write(head[i : i + 1])
+                self.wfile.flush()
+            return True
 
     return Handler
 

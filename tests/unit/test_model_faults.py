@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +8,7 @@ from infoforge.config.settings import EndpointSettings
 from infoforge.contract import WarningMessage
 from infoforge.model.faults import check_prompt_cut, least_tokens, limit_in, redact, too_long
 from infoforge.model.prompt import Prompt
-from infoforge.model.wire import _read, error_message, lines
+from infoforge.model.wire import error_message, lines
 
 ENDPOINT = EndpointSettings("here", url="http://127.0.0.1:1/v1", context_tokens=4096)
 ENGLISH = "Natsume Soseki was a novelist of the Meiji era. " * 225
@@ -122,8 +121,3 @@ def test_lines_come_whole_however_the_bytes_are_cut() -> None:
     for size in range(1, len(data) + 1):
         chunks = [data[i : i + size] for i in range(0, len(data), size)]
         assert list(lines(iter(chunks))) == whole
-
-
-def test_an_old_urllib3_is_read_byte_by_byte() -> None:
-    response = SimpleNamespace(raw=object(), iter_content=lambda size: iter([b"a" * size, b"b"]))
-    assert b"".join(_read(response)) == b"ab"

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoforge.config import privacy
-from infoforge.config.privacy import check_private, host_of, is_private, private_session
+from infoforge import privacy
 from infoforge.contract import ConfigError
+from infoforge.net import private_session
+from infoforge.privacy import check_private, host_of, is_private
 
 
 @pytest.fixture

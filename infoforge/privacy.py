@@ -1,4 +1,4 @@
-"""Nothing leaves the house unless the configuration says so in words."""
+"""The address rules: nothing leaves the local network unless the configuration allows it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import ipaddress
 import re
 import socket
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from infoforge.contract import ConfigError
 
-if TYPE_CHECKING:
-    import requests
+Row: TypeAlias = tuple[Any, Any, int, str, Any]
+"""Family, kind, protocol, canonical name and address, as ``getaddrinfo`` gives them."""
 
 LOOKUP_SECONDS = 5.0
 """How long a name may take to resolve; a resolver without a network can hang far longer."""
@@ -86,7 +87,7 @@ def resolve_private(url: str, allow_public: bool, what: str) -> tuple[str, ...]:
     Guaranteed: at the time of the call every address of the host was private. An address written
     as such (also ``2130706433``, ``0x7f.1``, ``[::ffff:10.0.0.1]``) cannot change afterwards. A
     *name* can: whoever answers for it may answer otherwise when the connection is made, and a
-    server may redirect. What guards against both is `private_session`, which looks at the address
+    server may redirect. What guards against both is `net.private_session`, which checks the address
     that it is really connected to before a byte is sent, and follows no redirect to a public host.
 
     Args:
@@ -146,55 +147,6 @@ def host_of(url: str, what: str) -> str:
         raise ConfigError(f"{what}: {name!r} is not a usable host name") from error
 
 
-def private_session(allow_public: bool, what: str) -> requests.Session:
-    """A ``requests`` session that cannot leave the house.
-
-    It checks the address of every connection after it stands and before anything is sent, redirects
-    included, and takes neither proxies nor ``.netrc`` from the environment (a proxy would see every
-    question, and hide where the connection goes).
-
-    Args:
-        allow_public: Public addresses are allowed.
-        what: Whose connections they are, for the message.
-
-    Returns:
-        A session; its calls raise ``ConfigError`` beside requests' own exceptions.
-    """
-    import requests
-    from requests.adapters import HTTPAdapter
-    from urllib3.connection import HTTPConnection, HTTPSConnection
-    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-
-    def checked(sock: socket.socket, host: str) -> socket.socket:
-        check_peer(sock, allow_public, what, host)
-        return sock
-
-    class Plain(HTTPConnection):
-        def _new_conn(self) -> socket.socket:
-            return checked(super()._new_conn(), self.host)
-
-    class Secure(HTTPSConnection):
-        def _new_conn(self) -> socket.socket:
-            return checked(super()._new_conn(), self.host)
-
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
-
-    class Adapter(HTTPAdapter):
-        def init_poolmanager(self, *args: object, **options: object) -> None:
-            super().init_poolmanager(*args, **options)  # type: ignore[arg-type]
-            self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
-
-    session = requests.Session()
-    session.trust_env = False
-    session.mount("http://", Adapter())
-    session.mount("https://", Adapter())
-    return session
-
-
 def check_peer(sock: socket.socket, allow_public: bool, what: str, host: str) -> None:
     """Refuse a connection that stands, before anything is sent over it; it is closed then.
 
@@ -222,26 +174,40 @@ def _refusal(what: str, host: str, address: str) -> ConfigError:
     )
 
 
+def look_up(host: str, port: int, seconds: float | None = None) -> list[Row]:
+    """What the resolver says of a host, within a time: ``getaddrinfo`` has no limit of its own.
+
+    Args:
+        host: Name or address.
+        port: TCP port; 0 where only the addresses matter.
+        seconds: Less than `LOOKUP_SECONDS`, where the caller has less.
+
+    Returns:
+        Rows of ``socket.getaddrinfo``; none when the name is not known or time is over.
+    """
+    found: list[Row] = []
+
+    def ask() -> None:
+        with suppress(OSError, UnicodeError):
+            found.extend(socket.getaddrinfo(host, port or None, type=socket.SOCK_STREAM))
+
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        thread = threading.Thread(target=ask, name="name look-up", daemon=True)
+        thread.start()
+        thread.join(LOOKUP_SECONDS if seconds is None else min(seconds, LOOKUP_SECONDS))
+    else:
+        ask()
+    return list(found)
+
+
 def _addresses(host: str) -> tuple[str, ...]:
     """All addresses of a host, by the resolver that the connection will use; empty for none."""
     try:
         return (str(ipaddress.ip_address(host)),)
     except ValueError:
-        pass
-    found: list[str] = []
-
-    def look_up() -> None:
-        try:
-            rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            return
-        found.extend(dict.fromkeys(str(row[4][0]) for row in rows))
-
-    # getaddrinfo has no time limit of its own, and cannot be interrupted.
-    thread = threading.Thread(target=look_up, name="name look-up", daemon=True)
-    thread.start()
-    thread.join(LOOKUP_SECONDS)
-    return tuple(found)
+        return tuple(dict.fromkeys(str(row[4][0]) for row in look_up(host, 0)))
 
 
 def _without_password(url: str) -> str:
