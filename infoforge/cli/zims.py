@@ -113,11 +113,11 @@ def available(
     from infoforge.config.load import load
     from infoforge.net import public_session
     from infoforge.zims.catalog import fetch_catalog, search, server_filters
-    from infoforge.zims.units import parse_size
+    from infoforge.zims.units import size_argument
 
     console = Console.current("zims available", as_json=as_json)
     settings = load(ctx.obj)
-    limit = parse_size(max_size) if max_size else 0
+    limit = size_argument(max_size) if max_size else 0
     filters = server_filters(lang, limit)
     with public_session() as session:
         entries = fetch_catalog(session, settings.catalog.url, console.warn, **filters)
@@ -135,9 +135,9 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
     from infoforge.zims.download import Options
     from infoforge.zims.pull import Job
     from infoforge.zims.transfer import Limiter
-    from infoforge.zims.units import parse_size
+    from infoforge.zims.units import size_argument
 
-    rate = parse_size(options["limit_rate"]) if options["limit_rate"] else 0
+    rate = size_argument(options["limit_rate"]) if options["limit_rate"] else 0
     if options["limit_rate"] and not rate:
         raise UsageError("--limit-rate 0 would never end", "leave it out for full speed")
     keep_free = options["keep_free"]
@@ -149,7 +149,7 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
             report=progress.report,
             warn=progress.warn,
             verify=not options["no_verify"],
-            keep_free=None if keep_free is None else parse_size(keep_free),
+            keep_free=None if keep_free is None else size_argument(keep_free),
             replace=options["replace"],
             options=Options(settings.catalog.stall, Limiter(rate), options["retries"]),
         )

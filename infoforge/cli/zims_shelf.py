@@ -79,7 +79,7 @@ def add(
     from infoforge.zims.add import add as add_one
     from infoforge.zims.lock import folder_lock
     from infoforge.zims.state import load_state
-    from infoforge.zims.units import parse_size
+    from infoforge.zims.units import size_argument
 
     console = Console.current("zims add", as_json=as_json)
     settings, place = parts(ctx, folder)
@@ -89,7 +89,7 @@ def add(
         report=progress.report,
         warn=progress.warn,
         verify=not no_verify,
-        keep_free=None if keep_free is None else parse_size(keep_free),
+        keep_free=None if keep_free is None else size_argument(keep_free),
         link=link,
     )
     rows = []

@@ -11,15 +11,13 @@ from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, g
 from infoforge.config.locate import expand
 from infoforge.config.settings import Size
 from infoforge.contract import ConfigError
+from infoforge.text.parse import parse_size
 
 T = TypeVar("T")
 Hint: TypeAlias = Any
 """What a type annotation evaluates to."""
 Plain: TypeAlias = Any
 """Plain data: dict, list, str, int, float, bool."""
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def build(cls: type[T], data: Mapping[str, Plain], base: Path, where: str = "") -> T:
@@ -39,23 +37,6 @@ def build(cls: type[T], data: Mapping[str, Plain], base: Path, where: str = "") 
     return cls(
         **{key: _convert(hints[key], value, base, where + key) for key, value in data.items()}
     )
-
-
-def parse_size(value: int | str) -> int:
-    """Bytes from ``7 GB``, ``1.5GiB``, ``500M`` or a plain number.
-
-    Raises:
-        ValueError: Not a size.
-    """
-    if isinstance(value, int):
-        return value
-    text = value.strip().lower().removesuffix("b")
-    number = text.rstrip("kmgti ")
-    unit = text[len(number) :].strip()
-    factor = _UNITS.get(unit) or _BINARY_UNITS.get(unit)
-    if factor is None:
-        raise ValueError(f"not a size: {value}")
-    return round(float(number) * factor)
 
 
 def _convert(hint: Hint, value: Plain, base: Path, where: str) -> Plain:

@@ -10,8 +10,8 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, Warn, WarningMessage
+from infoforge.text import xmltree
 from infoforge.text.languages import alpha2, alpha3
-from infoforge.zims import xmltree
 from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
 from infoforge.zims.net import get_document
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
 from infoforge.contract import CheckFailed
-from infoforge.zims import xmltree
+from infoforge.text import xmltree
 
 _HASHES = {"md5": ("md5", 32), "sha-1": ("sha1", 40), "sha-256": ("sha256", 64)}
 # A piece is held in memory while it is looked at.

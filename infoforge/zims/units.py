@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
-from infoforge.config.build import parse_size as config_size
 from infoforge.contract import UsageError
+from infoforge.text.parse import parse_size
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
-_SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]i?)?b?", re.IGNORECASE)
 
-
-def parse_size(text: str) -> int:
-    """Read a size.
+def size_argument(text: str) -> int:
+    """Read a size that was given on the command line.
 
     Args:
         text: ``10GB`` (powers of 1000), ``10GiB`` (powers of 1024), ``500k`` or plain bytes.
@@ -22,11 +18,12 @@ def parse_size(text: str) -> int:
         Bytes.
 
     Raises:
-        UsageError: It is no size.
+        UsageError: It is not a size.
     """
-    if not _SIZE.fullmatch(text.strip()):
-        raise UsageError(f"'{text}' is no size", "write 10GB, 500MB or 1.5GiB")
-    return config_size(text)
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is no size", "write 10GB, 500MB or 1.5GiB") from None
 
 
 def show_size(count: float) -> str:

@@ -17,7 +17,6 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from infoforge.config.build import parse_size
 from infoforge.config.keys import api_key
 from infoforge.config.load import load
 from infoforge.config.settings import (
@@ -30,6 +29,7 @@ from infoforge.config.settings import (
 )
 from infoforge.config.validate import schema
 from infoforge.contract import ConfigError
+from infoforge.text.parse import parse_size
 
 ENDPOINT = {"name": "x", "url": "http://127.0.0.1:1/v1"}
 

@@ -7,7 +7,7 @@ import pytest
 from infoforge.contract import UsageError
 from infoforge.text.languages import alpha2, alpha3
 from infoforge.zims.names import Wanted, edition, file_name, parse_wanted, stable_name
-from infoforge.zims.units import parse_size, show_duration, show_size
+from infoforge.zims.units import show_duration, show_size, size_argument
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_no_file_name(url: str) -> None:
     [("10GB", 10**10), ("1.5 GiB", 3 << 29), ("500k", 500_000), ("77", 77), ("2mb", 2_000_000)],
 )
 def test_sizes(text: str, count: int) -> None:
-    assert parse_size(text) == count
+    assert size_argument(text) == count
 
 
 @pytest.mark.parametrize("text", ["", "big", "-5MB", "1e9", "5 apples", "nan", "inf", "GB"])
 def test_no_sizes(text: str) -> None:
     with pytest.raises(UsageError, match="is no size"):
-        parse_size(text)
+        size_argument(text)
 
 
 def test_shown() -> None:
