@@ -88,7 +88,7 @@ def test_servers_are_asked_at_once_and_only_those_that_answer_are_found(tmp_path
 
 @pytest.mark.parametrize("what", ["hang", "hang-mid", "drip"])
 def test_a_server_that_hangs_is_not_waited_for(what, monkeypatch):
-    monkeypatch.setattr(discovery, "READ_SECONDS", 0.1)
+    monkeypatch.setattr(discovery, "SECONDS", 0.1)
     with FaultServer(what, script_all=True) as server:
         assert discover([], [("x", f"{server.url}/v1")], server.url).kiwix_url == ""
 
