@@ -130,16 +130,18 @@ def _newest(paths: Sequence[Path]) -> list[Path]:
 
 def _files(paths: Sequence[Path], warn: Warn) -> list[Corpus]:
     from infoforge.corpus.zim import ZimCorpus
+    from infoforge.zimreader.process import ZimError, ZimProcess
 
+    try:
+        process = ZimProcess()
+    except ZimError as error:
+        raise CorpusUnavailable(str(error), "infoforge doctor says what is wrong") from error
     corpora: list[Corpus] = []
     for path in paths:
         try:
-            corpus = ZimCorpus(path)
-            corpus.describe()
+            corpora.append(ZimCorpus(path, process, alone=len(paths) == 1))
         except CorpusError as error:
             warn(WarningMessage("zim_unreadable", f"left out: {error}"))
-            continue
-        corpora.append(corpus)
     return corpora
 
 
