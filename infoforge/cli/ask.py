@@ -96,10 +96,16 @@ def _options(given: dict[str, Any], **more: Any) -> Any:  # noqa: ANN401 - Optio
     )
 
 
-def _settings(ctx: click.Context) -> Any:  # noqa: ANN401 - Settings, imported late
+def _settings(ctx: click.Context, given: dict[str, Any]) -> Any:  # noqa: ANN401 - Settings
+    """The settings; what reads ZIM files comes up while the pipeline is imported."""
     from infoforge.config.load import load
 
-    return load(ctx.obj)
+    settings = load(ctx.obj)
+    if given["zims"] or (not settings.kiwix.url and given["corpus"] != "vault"):
+        from infoforge.zimreader.process import start
+
+        start()
+    return settings
 
 
 def _asked(console: Console, words: tuple[str, ...], settings: Any) -> str:  # noqa: ANN401
@@ -135,16 +141,17 @@ def ask(
 
     Example: infoforge ask "Who wrote Kokoro and when was it published?"
     """
-    from infoforge import ask as pipeline
-    from infoforge import views
-
     console = Console.current("ask", as_json=as_json)
     if bool(batch) == bool(question):
         raise UsageError("ask takes a question, or --batch FILE.jsonl", "see infoforge ask --help")
+    settings = _settings(ctx, given)
+
+    from infoforge import ask as pipeline
+    from infoforge import views
+
     if batch:
         options = _options(given, strict=strict, endpoint=endpoint)
-        return run_batch(console, _settings(ctx), options, batch=batch, output=output, jobs=jobs)
-    settings = _settings(ctx)
+        return run_batch(console, settings, options, batch=batch, output=output, jobs=jobs)
     screen = None if as_json or not sys.stdout.isatty() else _Screen(console)
     try:
         answer = pipeline.ask(
@@ -214,11 +221,12 @@ def search(
 
     Example: infoforge search "novel by Natsume Sōseki"
     """
+    console = Console.current("search", as_json=as_json)
+    settings = _settings(ctx, given)
+
     from infoforge import views
     from infoforge.ask import search as find
 
-    console = Console.current("search", as_json=as_json)
-    settings = _settings(ctx)
     view = views.searched(
         find(_asked(console, question, settings), settings, _options(given), console.warn)
     )
@@ -241,11 +249,12 @@ def passages(
 
     Example: infoforge passages --json "When was Kokoro published?"
     """
+    console = Console.current("passages", as_json=as_json)
+    settings = _settings(ctx, given)
+
     from infoforge import views
     from infoforge.ask import search as find
 
-    console = Console.current("passages", as_json=as_json)
-    settings = _settings(ctx)
     view = views.passages(
         find(_asked(console, question, settings), settings, _options(given), console.warn)
     )
