@@ -97,7 +97,9 @@ def evaluate(
         return console.finish(data, "" if as_json else render_evaluate.comparison(changes))
     if not questions:
         raise UsageError("no file of questions was given", "infoforge eval QUESTIONS.jsonl")
-    data = _measure(console, load_settings(ctx), Path(questions), given, curve=html is not None)
+    data = _measure(
+        console, load_settings(ctx, given), Path(questions), given, curve=html is not None
+    )
     if html is not None:
         _write_page(html, data)
         console.note(f"wrote {html}")
@@ -190,7 +192,7 @@ def explain(
 
     console = Console.current("explain", as_json=as_json)
     line = clean_question(question_text(question))
-    settings = load_settings(ctx)
+    settings = load_settings(ctx, given)
     options = search_options(given)
     view, lookup = tell(line, settings, options, _open(console, settings, options))
     console.warn(*lookup.warnings)

@@ -75,7 +75,8 @@ class ZimCorpus:
         deadline.check()
         if not phrase.strip():
             return ()
-        spellings = [phrase] if self._info.titles else _beginnings(phrase)
+        indexed = self._info.titles and self._info.fulltext
+        spellings = [phrase] if indexed else _beginnings(phrase)
         found: dict[str, Hit] = {}
         for spelling in spellings:
             try:
@@ -96,9 +97,7 @@ class ZimCorpus:
         if entry is None:
             return None
         url = f"zim://{quote(self.path.name)}/{quote(entry.path)}"
-        return page.article(
-            self._info, entry.path, entry.title, url, entry.content, entry.mimetype
-        )
+        return page.article(self._info, entry.path, entry.title, url, entry.content, entry.mimetype)
 
     def _seconds(self, deadline: Deadline) -> float:
         return min(PATIENCE, deadline.left() * self._share)
@@ -112,6 +111,14 @@ class ZimCorpus:
 
 
 def _beginnings(phrase: str) -> list[str]:
-    """A phrase as titles may begin with it: as written, with a capital, after an article."""
-    capital = phrase[0].upper() + phrase[1:]
-    return list(dict.fromkeys((phrase, capital, *(f"{word}{capital}" for word in _ARTICLES))))
+    """A phrase as titles may begin with it: as written, with capitals, with and without article."""
+    plain = phrase.strip()
+    for word in _ARTICLES:
+        if plain.lower().startswith(word.lower()):
+            plain = plain[len(word) :].lstrip()
+            break
+    bare = plain or phrase
+    capital = bare[0].upper() + bare[1:]
+    capitals = " ".join(word[0].upper() + word[1:] for word in bare.split())
+    after = [f"{word}{text}" for word in _ARTICLES for text in (capital, capitals)]
+    return list(dict.fromkeys((phrase, bare, capital, capitals, *after)))

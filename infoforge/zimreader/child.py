@@ -25,6 +25,8 @@ TYPE_CHECKING = False  # importing typing takes longer than a search
 if TYPE_CHECKING:
     from typing import Any
 
+    from libzim.reader import Archive, Entry
+
 REDIRECTS = 8
 TEXT_LIMIT = 4_000_000
 """Bytes of an entry that are sent; beyond it no question is answered better."""
@@ -51,7 +53,7 @@ class Files:
     """
 
     def __init__(self) -> None:
-        self._archives: dict[int, Any] = {}
+        self._archives: dict[int, Archive] = {}
         self._searchers: dict[int, Any] = {}
         self._suggesters: dict[int, Any] = {}
         self._next = 0
@@ -159,7 +161,7 @@ class Files:
             archive.main_entry.path  # noqa: B018 - reading it is the check
         # The same places every time: a check that says yes today and no tomorrow helps nobody.
         for place in range(0, count, 1 if every else max(1, count // SAMPLES)):
-            entry = archive._get_entry_by_id(place)  # noqa: SLF001 - the only way to all of them
+            entry = archive._get_entry_by_id(place)
             if len(words) < WORDS:
                 words.update((word, None) for word in entry.title.split()[:3])
             if entry.is_redirect or not (every or contents < CONTENTS):
@@ -177,14 +179,14 @@ class Files:
         return []
 
 
-def _metadata(archive: Any, key: str) -> bytes:
+def _metadata(archive: Archive, key: str) -> bytes:
     try:
         return bytes(archive.get_metadata(key))[:TEXT_LIMIT]
     except (KeyError, RuntimeError):
         return b""
 
 
-def _hits(archive: Any, paths: Iterator[str]) -> list[bytes]:
+def _hits(archive: Archive, paths: Iterator[str]) -> list[bytes]:
     rows = []
     for path in paths:
         try:
@@ -195,7 +197,7 @@ def _hits(archive: Any, paths: Iterator[str]) -> list[bytes]:
     return rows
 
 
-def _entry(archive: Any, path: str) -> Any:
+def _entry(archive: Archive, path: str) -> Entry | None:
     for candidate in (path,) if path.startswith("A/") else (path, f"A/{path}"):
         if archive.has_entry_by_path(candidate):
             return archive.get_entry_by_path(candidate)
@@ -225,9 +227,7 @@ def serve(requests: int, replies: int, *, alarm: bool = True) -> None:
     """
     files = Files()
     while head := _exactly(requests, LENGTH):
-        limit, operation, *arguments = unpack(
-            _exactly(requests, int.from_bytes(head, "little"))
-        )
+        limit, operation, *arguments = unpack(_exactly(requests, int.from_bytes(head, "little")))
         if alarm:  # the parent may be gone: nobody else would end a loop in libzim
             signal.setitimer(signal.ITIMER_REAL, int(limit) / 1000 + GRACE)
         data = memoryview(pack(answer(files, operation.decode(), arguments)))

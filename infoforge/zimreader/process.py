@@ -2,8 +2,8 @@
 
 One process reads all files that were opened together. When it dies in a call, every other file goes
 on in a process of its own, and the call is tried once more in a fresh one, since another file may
-have done the damage. A file that has ended `DEATHS` processes is not opened again while this program
-runs and the file stays the same.
+have done the damage. A file that has ended `DEATHS` processes is not opened again while this
+program runs and the file stays the same.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -137,7 +138,9 @@ class _Child:
             size = int.from_bytes(self._receive(LENGTH, end), "little")
             if size > REPLY_LIMIT:
                 raise ValueError
-            return unpack(self._receive(size, end))
+            if reply := unpack(self._receive(size, end)):
+                return reply
+            raise ValueError
         except (OSError, EOFError):
             raise _Died(self.end()) from None
         except ValueError:
@@ -398,8 +401,6 @@ def _pipe() -> tuple[int, int]:
         ends.append(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10))
         os.close(end)
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        try:  # an article goes through in one piece
+        with suppress(OSError):  # an article goes through in one piece, or else in several
             fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
-        except OSError:
-            pass  # the user has many pipes open; it goes through in several
     return ends[0], ends[1]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -532,24 +530,59 @@ def test_what_was_found_before_the_deadline_is_used_and_said(
 # --- what native code says
 
 
-def test_missing_stemmers_are_not_told_to_people_who_cannot_help_it(tmp_path: Path) -> None:
+def test_missing_stemmers_are_not_told_to_people_who_cannot_help_it(
+    run_cli: Cli, tmp_path: Path
+) -> None:
     path = tmp_path / "wiki_zh_2026-06.zim"
     build_zim(path, {"小说": "<p>小说是一种文学。</p>"}, language="zho")
-    script = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from infoforge.corpus import zim\n"
-        "from infoforge.corpus.base import Deadline\n"
-        "corpus = zim.ZimCorpus(Path(sys.argv[1]))\n"
-        "assert corpus.search('小说', 3, Deadline(None)).hits\n"
-        "assert corpus.titles('小说', 3, Deadline(None))\n"
-        "with zim._unstemmed():\n"
-        "    os.write(2, b'No stemming for language zz\\n')\n"
-        "    os.write(2, b'There was a problem utilizing the suggestions DB, so\\n')\n"
-        "    os.write(2, b'kept\\n')\n"
-        "os.write(2, b'after\\n')\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script, path], capture_output=True, text=True, check=True
-    )
-    assert run.stderr == "kept\nafter\n"
+    run = run_cli("search", "--zim", path, "小说是什么?", process=True)
+    assert (run.code, run.stderr) == (0, "")
+
+
+DEADLY = "Who was the Super Bowl champion in the American Football Conference?"
+
+
+@pytest.fixture
+def with_rotten(shared_data: Path, tmp_path: Path) -> Path:
+    """A folder with a file that ends the process that searches it, and a good one after it."""
+    folder = tmp_path / "rotten"
+    folder.mkdir()
+    shutil.copy(shared_data / "zims" / "hostile" / "rotten.zim", folder / "a_rotten_2026-06.zim")
+    shutil.copy(shared_data / "zims" / "wikipedia_en_squad_2026-06.zim", folder)
+    return folder
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "passages"])
+def test_a_file_that_ends_its_process_costs_a_warning_and_no_answer(
+    run_cli: Cli, with_rotten: Path, command: str
+) -> None:
+    config = {"zims": {"folder": str(with_rotten)}}
+    run = run_cli(command, "--json", DEADLY, config=config, process=True)
+    assert run.code == 0, run.stderr
+    document = run.json
+    failed = [w["message"] for w in document["warnings"] if w["code"] == "corpus_failed"]
+    assert len(failed) == 1
+    assert "a_rotten_2026-06.zim" in failed[0]
+    assert "wikipedia_en_squad" in run.stdout
+    assert "Traceback" not in run.stderr
+
+
+def test_a_file_that_ends_its_process_alone_is_named(run_cli: Cli, with_rotten: Path) -> None:
+    rotten = with_rotten / "a_rotten_2026-06.zim"
+    run = run_cli("search", "--json", "--zim", rotten, DEADLY, process=True)
+    assert run.code in (0, 1, 3)  # its title index may still find something
+    assert any(rotten.name in warning["message"] for warning in run.json["warnings"])
+
+
+def test_many_questions_in_one_process_outlive_such_a_file(
+    run_cli: Cli, with_rotten: Path, tmp_path: Path
+) -> None:
+    lines = [DEADLY, "Where is Warsaw?", DEADLY, "When did Super Bowl 50 take place?"] * 2
+    batch = tmp_path / "questions.jsonl"
+    batch.write_text("".join(json.dumps({"question": line}) + "\n" for line in lines), "utf-8")
+    config = {"zims": {"folder": str(with_rotten)}}
+    run = run_cli("ask", "--batch", batch, "--jobs", "4", config=config, process=True)
+    answers = (tmp_path / "questions.answers.jsonl").read_text("utf-8")
+    documents = [json.loads(line) for line in answers.splitlines()]
+    assert len(documents) == len(lines), run.stderr
+    assert {document["exit_code"] for document in documents} == {0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -337,3 +338,23 @@ def test_without_the_sdk_it_says_what_to_install(run_cli: Cli, tmp_path: Path) -
     assert run.code == 1
     assert "infoforge[mcp]" in run.stderr
     assert run.stdout == ""
+
+
+def test_a_zim_that_ends_its_process_does_not_end_the_server(
+    run_cli: Cli, shared_data: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "rotten"
+    folder.mkdir()
+    for path in ("hostile/rotten.zim", "wikipedia_en_squad_2026-06.zim"):
+        shutil.copy(shared_data / "zims" / path, folder)
+    question = "Who was the Super Bowl champion in the American Football Conference?"
+
+    async def use(client: Any) -> Any:
+        calls = [document(await client.call_tool("search", {"question": question}))]
+        calls += [document(await client.call_tool("search", {"question": question}))]
+        calls += [document(await client.call_tool("search", {"question": "Where is Warsaw?"}))]
+        return calls
+
+    calls = Served(run_cli, {"zims": {"folder": str(folder)}}).talk(use)
+    assert [call["exit_code"] for call in calls] == [0, 0, 0]
+    assert any("rotten.zim" in warning["message"] for warning in calls[0]["warnings"])
