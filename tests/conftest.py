@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from support.cli import Cli
 from support.fault_server import Behaviour, FaultServer
@@ -16,6 +17,10 @@ from support.kiwix import REPO, Kiwix, Unavailable, command
 from support.zim import build_zim
 
 SHARED = REPO.parent / "shared" / "data"
+
+# An example that takes long on a busy machine is no fault.
+hypothesis.settings.register_profile("no-deadline", deadline=None)
+hypothesis.settings.load_profile("no-deadline")
 
 # A shell's background job, nohup, and some CI runners hand down an ignored SIGINT; the runs that a
 # test interrupts would inherit it, and never end.
