@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from infoforge.model.prompt import heading, passage
 from infoforge.records import Completion, Source, Verification
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def citation(source: Source) -> dict[str, Any]:
     """A source as a reader is shown it: everything but its text."""
     return {
         "number": source.number,
-        "title": source.title,
+        "title": heading(source.title),
         "url": source.url,
         "corpus": source.corpus,
         "path": source.path,
@@ -89,8 +90,9 @@ def passages(result: Searched) -> dict[str, Any]:
     """The numbered sources with their texts: ``data`` of ``passages``."""
     view = searched(result)
     del view["results"]
-    view["sources"] = [citation(source) | {"text": source.text} for source in result.sources]
-    view["characters"] = sum(len(source.text) for source in result.sources)
+    # Agents put these texts before a model of their own: they are as harmless as in our prompt.
+    view["sources"] = [citation(s) | {"text": passage(s.text)} for s in result.sources]
+    view["characters"] = sum(len(source["text"]) for source in view["sources"])
     return view
 
 

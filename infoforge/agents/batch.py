@@ -24,6 +24,7 @@ from infoforge.contract import (
     Warn,
     WarningMessage,
 )
+from infoforge.text.display import to_json
 
 GIVE_UP = 3
 """Questions in a row that find everything down, after which the batch stops."""
@@ -100,7 +101,7 @@ def answered(output: Path, lines: Sequence[Line], warn: Warn) -> list[Document]:
         os.truncate(output, len(whole))
     found: list[Document] = []
     try:
-        found = [json.loads(row) for row in whole.decode("utf-8").splitlines()]
+        found = [json.loads(row) for row in whole.decode("utf-8").split("\n") if row]
         ids = [document["id"] for document in found]
     except (ValueError, KeyError, TypeError):
         ids = [""]
@@ -161,7 +162,7 @@ def run(
                     raise _down(document, len(before) + done, len(lines))
                 continue
             for item in waiting:
-                out.write(json.dumps(item, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                out.write(to_json(item).encode() + b"\n")
                 statuses[item["status"]] += 1
             out.flush()
             os.fsync(out.fileno())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from infoforge import __version__
 from infoforge.agents.tools import OUTPUT_SCHEMA, TOOLS, Cancelled, call
 from infoforge.config.settings import Settings
 from infoforge.contract import CheckFailed
+from infoforge.text.display import shown, to_json
 
 AT_ONCE = 8
 """Calls that are worked on at once; the others wait their turn."""
@@ -69,8 +69,9 @@ def build(settings: Callable[[], Settings]) -> Any:  # noqa: ANN401 - the SDK is
             document = await _in_thread(
                 lambda check: call(params.name, params.arguments or {}, settings, check)
             )
+        document = shown(document)
         return types.CallToolResult(
-            content=[types.TextContent(text=json.dumps(document, ensure_ascii=False))],
+            content=[types.TextContent(text=to_json(document))],
             structured_content=document,
             is_error=document["exit_code"] != 0,
         )

@@ -24,6 +24,7 @@ from infoforge.contract import (
     WarningMessage,
     envelope,
 )
+from infoforge.model.prompt import heading, passage
 from infoforge.records import Article, Section
 
 WINDOW = 6000
@@ -310,15 +311,15 @@ def read(
         CorpusUnavailable: The corpus cannot be read.
     """
     article = _article(settings, warn, corpus, path)
-    headings = [item.heading for item in article.sections if item.heading]
-    text = _text(_chosen(article, section, headings))
+    headings = [heading(item.heading) for item in article.sections if item.heading]
+    text = passage(_text(_chosen(article, section, headings)))
     if offset > len(text):
         raise UsageError(f"the text has {len(text)} characters; offset is {offset}", "begin at 0")
     end = offset + characters
     return {
         "corpus": article.corpus,
         "path": article.path,
-        "title": article.title,
+        "title": heading(article.title),
         "url": article.url,
         "date": article.date,
         "language": article.language,

@@ -12,6 +12,7 @@ from infoforge.cli import render
 from infoforge.cli.batch import batch_options, run_batch
 from infoforge.cli.console import Console, json_option, write
 from infoforge.contract import NoEndpoint, NotVerified, UsageError
+from infoforge.text.display import block
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -194,7 +195,7 @@ class _Screen:
         self._open = False
 
     def text(self, piece: str) -> None:
-        write(sys.stdout, render.visible(piece))
+        write(sys.stdout, block(piece))
         self._open = not piece.endswith("\n")
 
     def restart(self, why: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +10,12 @@ from typing import Any, ClassVar, NoReturn, TextIO, TypeVar
 import click
 
 from infoforge.contract import InfoForgeError, WarningMessage, envelope
+from infoforge.text import display
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+printable = display.line
+"""Every field of one line that a command shows goes through this."""
 
 
 class Console:
@@ -55,14 +58,17 @@ class Console:
 
     def note(self, message: str) -> None:
         """One line of progress on stderr."""
-        print(f"infoforge: {printable(message)}", file=sys.stderr)
+        write(sys.stderr, f"infoforge: {printable(message)}\n")
 
-    def finish(self, data: Mapping[str, Any], text: str = "", exit_code: int = 0) -> int:
+    def finish(
+        self, data: Mapping[str, Any], text: str | Sequence[str] = "", exit_code: int = 0
+    ) -> int:
         """Print the result: the JSON document, or the text.
 
         Args:
             data: The envelope's ``data``.
-            text: What a person reads; printed as it is, with a newline at its end.
+            text: What a person reads: a list of lines, or a text whose fields went through
+                the printer (`infoforge.text.display`) one by one.
             exit_code: The exit code that goes with it.
 
         Returns:
@@ -73,7 +79,8 @@ class Console:
                 envelope(self.command, data, exit_code=exit_code, warnings=self.warnings)
             )
         elif text:
-            write(sys.stdout, text.rstrip("\n") + "\n")
+            whole = text if isinstance(text, str) else display.lines(text)
+            write(sys.stdout, whole.rstrip("\n") + "\n")
         return exit_code
 
     def fail(self, error: InfoForgeError, exit_code: int | None = None) -> NoReturn:
@@ -89,20 +96,15 @@ class Console:
         sys.exit(error.exit_code if exit_code is None else exit_code)
 
     def _document(self, document: Mapping[str, Any]) -> None:
-        write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        write(sys.stdout, display.to_json(document, indent=2) + "\n")
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write text whatever the stream's encoding: what it cannot say becomes an escape."""
+    """Write text: nothing but colours steers the terminal; what cannot be encoded is escaped."""
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    guarded = display.guard(text, colour=colour(stream))
+    stream.write(guarded.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
-
-
-def printable(text: str) -> str:
-    """Text fit for one line of a terminal: control characters escaped, newlines folded."""
-    folded = " ".join(text.split())
-    return "".join(c if c.isprintable() or c == " " else f"\\x{ord(c):02x}" for c in folded)
 
 
 def colour(stream: TextIO) -> bool:
@@ -118,9 +120,10 @@ def json_option(function: F) -> F:
 
 
 def table(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> str:
-    """Rows as aligned columns (the last one ragged)."""
+    """Rows as aligned columns (the last one ragged); every cell goes through the printer."""
     if not rows:
         return ""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -9,13 +9,9 @@ from typing import Any
 import click
 
 from infoforge.cli.console import colour
+from infoforge.text.display import block, line
 
 Row = Mapping[str, Any]
-
-
-def visible(text: str) -> str:
-    """Text from a model or an article, without what would steer the terminal."""
-    return "".join(c for c in text if c in "\n\t" or (c.isprintable() or c in "\u200c\u200d"))
 
 
 def _style(text: str, **style: Any) -> str:  # noqa: ANN401 - click's own keywords
@@ -25,8 +21,8 @@ def _style(text: str, **style: Any) -> str:  # noqa: ANN401 - click's own keywor
 def citation(row: Row) -> str:
     """One line: number, title, URL, date of the dump."""
     number = _style(f"[{row['number']}]", fg="cyan")
-    date = f"  ({row['date']})" if row["date"] else ""
-    return f"{number} {_style(visible(row['title']), bold=True)} — {row['url']}{date}"
+    date = f"  ({line(row['date'])})" if row["date"] else ""
+    return f"{number} {_style(line(row['title']), bold=True)} — {line(row['url'])}{date}"
 
 
 def citations(cited: Sequence[Row], also_read: Sequence[Row]) -> str:
@@ -41,7 +37,7 @@ def citations(cited: Sequence[Row], also_read: Sequence[Row]) -> str:
 def answer(view: Row) -> str:
     """An answer with its citations."""
     below = citations(view["citations"], view["also_read"])
-    return f"{visible(view['answer']).strip()}\n\n{below}"
+    return f"{block(view['answer']).strip()}\n\n{below}"
 
 
 def results(view: Row) -> str:
@@ -51,4 +47,4 @@ def results(view: Row) -> str:
 
 def sources(view: Row) -> str:
     """Numbered sources with their texts."""
-    return "\n\n".join(f"{citation(row)}\n{visible(row['text'])}" for row in view["sources"])
+    return "\n\n".join(f"{citation(row)}\n{block(row['text'])}" for row in view["sources"])

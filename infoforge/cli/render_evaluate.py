@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from infoforge.cli.console import table
-from infoforge.cli.render import visible
+from infoforge.text.display import line, shown
 
 Row = Mapping[str, Any]
 
@@ -33,6 +33,7 @@ def check(row: Row) -> str:
 
 def report(data: Row) -> str:
     """The figures of an evaluation, and its first misses."""
+    data = shown(data)
     figures = data["summary"]
     corpora = ", ".join(f"{c['name']} ({c['kind']})" for c in data["run"]["corpora"])
     blocks = [
@@ -130,13 +131,14 @@ def _misses(misses: Sequence[Row]) -> str:
     for row in misses[:_MISSES]:
         why = row["why"]
         told = "; ".join(text for text in (why["article"], why["answer"]) if text)
-        lines.append(f"  {visible(row['question'])}")
-        lines.append(f"    {visible(told or 'nothing found')}")
+        lines.append(f"  {line(row['question'])}")
+        lines.append(f"    {line(told or 'nothing found')}")
     return "\n".join(lines)
 
 
 def comparison(changes: Row) -> str:
     """What changed between two runs."""
+    changes = shown(changes)
     lines = [f"{changes['common']} questions in both"]
     if changes["only_before"] or changes["only_after"]:
         lines[0] += f" ({changes['only_before']} only in A, {changes['only_after']} only in B)"
@@ -159,9 +161,9 @@ def comparison(changes: Row) -> str:
         told = []
         for row in changes["changed"]:
             marks = [f"-{m}" for m in row["lost"]] + [f"+{m}" for m in row["won"]]
-            told.append(f"  {visible(row['question'])}  [{' '.join(marks)}]")
+            told.append(f"  {line(row['question'])}  [{' '.join(marks)}]")
             first = f"    {row['first_before'] or 'nothing'} -> {row['first_after'] or 'nothing'}"
-            told.append(visible(first))
+            told.append(line(first))
         blocks.append("\n".join([f"changed: {len(changes['changed'])}", *told]))
     else:
         blocks.append("no question changed")
@@ -170,9 +172,10 @@ def comparison(changes: Row) -> str:
 
 def explanation(view: Row) -> str:
     """One page of why."""
+    view = shown(view)
     how = "as given" if view["language_given"] else "detected"
     head = [
-        f"question: {visible(view['question'])}",
+        f"question: {line(view['question'])}",
         f"language: {view['language'] or 'unknown'} ({how})"
         + (f"; it asks for a {view['expects']}" if view["expects"] else ""),
     ]
@@ -197,7 +200,7 @@ def _terms(view: Row) -> str:
         kind += "" if term["listed"] else ", in no list"
         rows.append(
             [
-                visible(term["text"]),
+                line(term["text"]),
                 f"{term['weight']:.1f}",
                 kind,
                 term["stem"],
@@ -207,14 +210,14 @@ def _terms(view: Row) -> str:
     lines = [table(rows)]
     if view["let_go"]:
         lines.append("let go:")
-        lines += [f"  {visible(row['word'])}: {row['why']}" for row in view["let_go"]]
+        lines += [f"  {line(row['word'])}: {row['why']}" for row in view["let_go"]]
     return "\n".join(lines)
 
 
 def _searches(view: Row) -> str:
     rows = [["request", "hits", "ms", "query"]]
     rows += [
-        [call["kind"], str(call["hits"]), f"{call['milliseconds']:.1f}", visible(call["query"])]
+        [call["kind"], str(call["hits"]), f"{call['milliseconds']:.1f}", line(call["query"])]
         for call in view["searches"]
     ]
     return table(rows)
@@ -226,11 +229,11 @@ def _candidates(view: Row) -> str:
     lines = ["articles read, best first:"]
     for item in view["candidates"]:
         word = f"refused: {item['refused']}" if item["refused"] else "a source"
-        lines.append(f"  {item['score']:.3f}  {visible(item['title'])} ({item['corpus']}): {word}")
+        lines.append(f"  {item['score']:.3f}  {line(item['title'])} ({item['corpus']}): {word}")
         parts = ", ".join(f"{name} {value:+.2f}" for name, value in item["parts"].items())
         lines.append(f"         {parts}")
         by = "; ".join(item["found_by"][:3]) or "a link of a disambiguation page"
-        lines.append(f"         found by {visible(by)}")
+        lines.append(f"         found by {line(by)}")
     return "\n".join(lines)
 
 
@@ -243,10 +246,10 @@ def _kept(view: Row) -> str:
     ]
     for passage in view["passages"]:
         lines.append(
-            f"  [{passage['number']}] {visible(passage['title'])}: {passage['characters']:,} of "
+            f"  [{passage['number']}] {line(passage['title'])}: {passage['characters']:,} of "
             f"{passage['of']:,} characters"
         )
         for piece in passage["kept"]:
-            section = visible(piece["section"]) or "the lead"
+            section = line(piece["section"]) or "the lead"
             lines.append(f"      {piece['start']:,}-{piece['end']:,} of {section}")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infoforge.cli.console import Console, json_option, table
+from infoforge.cli.console import Console, json_option, printable, table, write
 from infoforge.contract import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -170,14 +170,20 @@ def logs(ctx: click.Context, tail: int, follow: bool, as_json: bool) -> int:
         if as_json:
             raise UsageError("--follow never ends, so it makes no JSON document", "leave out one")
         arguments = [podman.program, "logs", f"--tail={tail}", "--follow", name]
-        return subprocess.run(arguments, env=podman.env, check=False).returncode  # noqa: S603
+        with subprocess.Popen(  # noqa: S603
+            arguments, env=podman.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                write(sys.stdout, printable(line.decode("utf-8", "replace")) + "\n")
+        return process.returncode
     from infoforge.box.podman import BoxError, complaint
 
     reply = podman.run("logs", f"--tail={tail}", name)
     if reply.code != 0:
         raise BoxError(f"no log of {name}: {complaint(reply)}", "infoforge serve status")
     lines = (reply.out + reply.err).splitlines()
-    return console.finish({"lines": lines}, "\n".join(lines))
+    return console.finish({"lines": lines}, lines)
 
 
 @serve.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infoforge.cli.console import Console, json_option, printable
+from infoforge.cli.console import Console, json_option
 from infoforge.contract import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def learn(ctx: click.Context, title: str, as_json: bool) -> int:
     except UnicodeDecodeError as error:
         raise UsageError("the learning is not UTF-8 text", "send text") from error
     path = leave(settings.vault, title, text, datetime.now())
-    return console.finish({"file": str(path)}, str(path))
+    return console.finish({"file": str(path)}, [str(path)])
 
 
 @click.command()
@@ -95,8 +95,8 @@ def review(ctx: click.Context, as_json: bool) -> int:
     ]
     lines = []
     for row in rows:
-        lines.append(f"{printable(str(row['title']))}  ({row['date']}, {row['bytes']} bytes)")
-        lines.append(f"    {printable(str(row['first']))}")
-        lines.append(f"    keep:   {printable(str(row['keep']))}")
-        lines.append(f"    delete: {printable(str(row['delete']))}")
-    return console.finish({"learnings": rows}, "\n".join(lines) or "nothing waits")
+        lines.append(f"{row['title']}  ({row['date']}, {row['bytes']} bytes)")
+        lines.append(f"    {row['first']}")
+        lines.append(f"    keep:   {row['keep']}")
+        lines.append(f"    delete: {row['delete']}")
+    return console.finish({"learnings": rows}, lines or "nothing waits")

@@ -101,7 +101,7 @@ def _data(report: Report) -> dict[str, object]:
     return data
 
 
-def _text(report: Report) -> str:
+def _text(report: Report) -> list[str]:
     lines = [
         f"{report.path}: {report.articles} articles, {report.entries} entries, "
         f"{report.size / 1e6:.1f} MB, language {report.language}, date {report.date}"
@@ -110,7 +110,7 @@ def _text(report: Report) -> str:
         lines.append(f"not converted: {len(report.unreadable)}")
     if report.dead_links:
         lines.append(f"dead links: {len(report.dead_links)}")
-    return "\n".join(lines)
+    return lines
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infoforge.cli.console import Console, json_option, printable
-from infoforge.cli.zims_show import hint_enable, list_text, printable_lines, zim_data
+from infoforge.cli.console import Console, json_option
+from infoforge.cli.zims_show import hint_enable, list_text, zim_data
 from infoforge.contract import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def add(
         progress.clear()
     hint_enable(console, settings, [str(r["file"]) for r in rows if r["action"] != "present"])
     words = {"present": "is there already: nothing to do", "copied": "added", "linked": "linked"}
-    text = "\n".join(f"{row['file']} {words[str(row['action'])]}" for row in rows)
+    text = [f"{row['file']} {words[str(row['action'])]}" for row in rows]
     changed = any(row["action"] != "present" for row in rows)
     return console.finish({"changed": changed, "folder": str(place), "zims": rows}, text)
 
@@ -178,13 +178,13 @@ def verify(
     if not verdicts:
         console.note(f"no ZIM files in {place}")
     bad = [v for v in verdicts if v.problem]
-    text = "\n".join(f"{v.file}: {v.problem or 'good'}" for v in verdicts)
+    text = [f"{v.file}: {v.problem or 'good'}" for v in verdicts]
     data = {
         "folder": str(place),
         "good": not bad,
         "zims": [{**asdict(v), "valid": not v.problem} for v in verdicts],
     }
-    return console.finish(data, printable_lines(text), EXIT_FAILED if bad else 0)
+    return console.finish(data, text, EXIT_FAILED if bad else 0)
 
 
 def _save_quietly(save: Callable[[], None]) -> None:
@@ -243,7 +243,7 @@ def remove(
 
         set_enabled(settings.path, left)
     data = {"changed": bool(gone), "folder": str(place), "removed": [asdict(g) for g in gone]}
-    return console.finish(data, "\n".join(f"removed {printable(g.file)}" for g in gone))
+    return console.finish(data, [f"removed {g.file}" for g in gone])
 
 
 @click.command()
@@ -285,8 +285,8 @@ def prune(ctx: click.Context, check: bool, wait: float, folder: Path | None, as_
     finally:
         progress.clear()
     verb = "would remove" if check else "removed"
-    lines = [f"{verb} {printable(g.file)} ({show_size(g.size)}): {g.reason}" for g in gone]
-    lines += [f"kept {printable(k.file)}: {k.reason}" for k in kept]
+    lines = [f"{verb} {g.file} ({show_size(g.size)}): {g.reason}" for g in gone]
+    lines += [f"kept {k.file}: {k.reason}" for k in kept]
     data = {
         "changed": bool(gone) and not check,
         "check": check,
@@ -295,7 +295,7 @@ def prune(ctx: click.Context, check: bool, wait: float, folder: Path | None, as_
         "kept": [asdict(k) for k in kept],
         "bytes": sum(g.size for g in gone),
     }
-    return console.finish(data, "\n".join(lines) or "nothing to prune")
+    return console.finish(data, lines or "nothing to prune")
 
 
 @click.command()
@@ -353,4 +353,4 @@ def _switch(
     data = {"changed": changed, "config": str(path), "enabled": wanted}
     what = "every ZIM in the folder" if not wanted else ", ".join(wanted)
     text = f"{'now' if changed else 'already'} enabled: {what}"
-    return console.finish(data, printable(text))
+    return console.finish(data, [text])

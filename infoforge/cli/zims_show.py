@@ -7,7 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from infoforge.cli.console import Console, printable, table
+from infoforge.cli.console import Console, table
+from infoforge.text import display
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
@@ -41,11 +42,11 @@ def available_text(entries: Sequence[Entry]) -> str:
 
     rows = [
         (
-            printable(e.ident),
+            e.ident,
             e.date or "-",
             show_size(e.size).rjust(8),
-            printable(",".join(e.languages[:3]) + ("…" if len(e.languages) > 3 else "")),
-            printable(e.title),
+            ",".join(e.languages[:3]) + ("…" if len(e.languages) > 3 else ""),
+            e.title,
         )
         for e in entries
     ]
@@ -107,7 +108,7 @@ def plan_text(steps: Sequence[Step], space: Space) -> str:
             f"need {show_size(space.need)} (with {show_size(space.margin)} to stay free), "
             f"free {show_size(space.free)}"
         )
-    return "\n".join(lines)
+    return display.lines(lines)
 
 
 def done_data(folder: Path, done: Sequence[Done]) -> dict[str, Any]:
@@ -140,7 +141,7 @@ def done_text(done: Sequence[Done]) -> str:
             continue
         lines.append(f"pulled {step.file} ({show_size(step.size)})")
         lines += [f"removed {file}" for file in item.removed]
-    return "\n".join(lines)
+    return display.lines(lines)
 
 
 def outlook_data(look: Outlook) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def outlook_text(looks: Sequence[Outlook]) -> str:
             "failed": f"-> {look.newest}: {look.problem}",
         }
         lines.append(f"{look.file} {told[look.action]}")
-    return "\n".join(lines)
+    return display.lines(lines)
 
 
 def hint_enable(console: Console, settings: Settings, files: Sequence[str]) -> None:
@@ -206,9 +207,9 @@ def list_text(shelf: Sequence[Zim], broken_off: Sequence[Unfinished]) -> str:
     for zim in shelf:
         rows.append(
             (
-                printable(zim.file),
+                zim.file,
                 ",".join(zim.languages[:3]) or "-",
-                printable(zim.date[:10]) or "-",
+                zim.date[:10] or "-",
                 "-" if zim.age_days is None else f"{zim.age_days} d",
                 show_size(zim.size),
                 str(zim.articles),
@@ -216,19 +217,13 @@ def list_text(shelf: Sequence[Zim], broken_off: Sequence[Unfinished]) -> str:
                 "no" if zim.problem else "yes",
                 ("yes" if zim.enabled else "no") + (" (pinned)" if zim.pinned else ""),
                 served[zim.served],
-                printable(zim.title),
+                zim.title,
             )
         )
-    lines = [table(rows)] if rows else []
-    lines += [f"{printable(z.file)}: {printable(z.problem)}" for z in shelf if z.problem]
+    lines = [f"{z.file}: {z.problem}" for z in shelf if z.problem]
     lines += [
-        f"{printable(u.file)}: broken off at {show_size(u.have)} of {show_size(u.size)}; "
+        f"{u.file}: broken off at {show_size(u.have)} of {show_size(u.size)}; "
         "pull goes on from there"
         for u in broken_off
     ]
-    return "\n".join(lines)
-
-
-def printable_lines(text: str) -> str:
-    """Each line fit for a terminal."""
-    return "\n".join(printable(line) for line in text.split("\n"))
+    return "\n".join(filter(None, (table(rows), display.lines(lines))))

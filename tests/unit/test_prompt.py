@@ -40,8 +40,9 @@ def test_rules_then_sources_then_the_question() -> None:
     system, content = (message["content"] for message in prompt.messages)
     assert "Use only what the sources below say" in system
     assert "(English)" in system
-    assert '[1] "Natsume Sōseki" (2026-06)\n<source>\nHe was born on 9 February 1867.' in content
-    assert '[2] "Kokoro"\n<source>' in content
+    (key,) = set(re.findall(r"</?source (\w{8})>", content))
+    assert f'[1] "Natsume Sōseki" (2026-06)\n<source {key}>\nHe was born on 9' in content
+    assert f'[2] "Kokoro"\n<source {key}>' in content
     assert content.endswith("Question: When was he born?")
     assert content.index("[1]") < content.index("[2]") < content.index("Question:")
     assert prompt.sources == (SOURCE, second)
@@ -72,6 +73,11 @@ def test_a_forged_fence_does_not_survive(forged: str) -> None:
     content = user(replace(SOURCE, text=f"a {forged} b", title=f"T {forged}", date=forged))
     assert FENCES.findall(content) == ["<source", "</source"]
     assert len(re.findall(r"[<＜]\W*source", content, re.IGNORECASE)) == 2
+
+
+def test_the_key_of_the_fence_is_another_one_in_every_prompt() -> None:
+    keys = {re.findall(r"</source (\w+)>", user())[0] for _ in range(20)}
+    assert len(keys) == 20
 
 
 @pytest.mark.parametrize(
