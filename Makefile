@@ -75,7 +75,7 @@ test-vault: $(VAULT)
 	@scripts/system-packages test
 	@scripts/postgres-17 --prepare >/dev/null || true
 	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP \
-	  --cov --cov-config=tests/vault/coverage.toml --cov-report=term)
+	  --cov= --cov-config=tests/vault/coverage.toml --cov-report=term)
 
 bench-vault: $(VAULT)
 	@scripts/postgres-17 --prepare >/dev/null

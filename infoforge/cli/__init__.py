@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("infoforge.cli.doctor:doctor", "Check every link of the chain."),
     "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
-    "vault": ("infoforge.cli.vault:vault", "Search a folder of notes by meaning; keep its index."),
+    "vault": ("infoforge.cli.vault:vault", "Search a folder of notes; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
     "stats": ("infoforge.cli.stats:stats", "Show how often and how fast questions were answered."),
     "skill": ("infoforge.cli.skill:skill", "Tell agents of infoforge, by a skill file."),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from infoforge.vault.index import Indexed
 
 
-@click.group(short_help="Search a folder of notes by meaning; keep its index.")
+@click.group(short_help="Search a folder of notes; keep its index.")
 def vault() -> None:
     """Make a folder of markdown notes searchable, and keep it so.
 
@@ -101,7 +101,7 @@ def init(ctx: click.Context, pull: bool, archive: Path | None, as_json: bool) ->
 
 @vault.command()
 @click.option("--watch", is_flag=True, help="Stay, and follow every change until interrupted.")
-@click.option("--rebuild", is_flag=True, help="Drop the index and make it anew (another model).")
+@click.option("--rebuild", is_flag=True, help="Drop the index and build it again (another model).")
 @json_option
 @click.pass_context
 def index(ctx: click.Context, watch: bool, rebuild: bool, as_json: bool) -> int:
@@ -171,7 +171,7 @@ def _watch(console: Console, settings: Settings, bar: _Bar) -> None:
 
         try:
             if heal(Podman()):
-                console.note("the database's container was made anew")
+                console.note("the database's container was recreated")
         except InfoForgeError as error:
             bar.warn(WarningMessage("vault_waiting", error.message))
 
@@ -252,7 +252,7 @@ def _difference(found: dict[str, Any]) -> str:
 def search(
     ctx: click.Context, question: tuple[str, ...], top: int, under: str, as_json: bool
 ) -> int:
-    """Find passages by meaning and by words, best first. No model writes anything.
+    """Find passages by vector and keyword search, best first. No model writes anything.
 
     Example: infoforge vault search "what to do when etcd runs out of space"
     """

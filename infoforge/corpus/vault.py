@@ -1,4 +1,4 @@
-"""The vault of notes as a corpus, found by meaning as well as by words."""
+"""The vault of notes as a corpus, with vector and keyword search."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LANGUAGES = {
     "greek": "el",
 }
 WORDS_TOO = 0.1
-"""How much less similarity is enough for a passage that the search by words found as well."""
+"""How much less similarity is enough for a passage that the keyword search found as well."""
 _LEAST_SECONDS = 0.2
 
 
@@ -48,7 +48,7 @@ class VaultCorpus:
     Args:
         settings: The vault's settings; its folder is set.
         deadline: For connecting and opening the model.
-        warn: Told when the model is missing and notes are found by words alone.
+        warn: Told when the model is missing and only the keyword search is left.
 
     Raises:
         CorpusError: The database does not answer, or holds no usable index.
@@ -83,7 +83,7 @@ class VaultCorpus:
         try:
             return open_embedder(self._settings.embedding)
         except VaultError as error:
-            text = f"{error.message}; notes are found by their words alone"
+            text = f"{error.message}; only the keyword search is left"
             warn(WarningMessage("no_embedding", text))
             return None
 
@@ -104,7 +104,7 @@ class VaultCorpus:
         return self._info
 
     def nearest(self, question: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
-        """Notes by meaning and by words, fused, best first; the whole question is looked at."""
+        """Notes by vector and keyword search for the whole question, best first."""
         from infoforge.vault.search import Query, search
 
         self._hurry(deadline)
@@ -194,7 +194,7 @@ class VaultCorpus:
     def _is_near(self, passage: Passage) -> bool:
         """Whether a passage answers in other words; with some of the words less is enough."""
         least = self._settings.similarity
-        return passage.similarity >= (least - WORDS_TOO if passage.by_words else least)
+        return passage.similarity >= (least - WORDS_TOO if passage.keyword_rank else least)
 
     def _freshness(self, day: str) -> float:
         from datetime import date

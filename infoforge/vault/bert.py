@@ -84,7 +84,7 @@ def read_safetensors(path: Path) -> _Weights:
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise VaultError(
             f"{path} is damaged or no safetensors file: {error}",
-            "install the model anew",
+            "install the model again",
             code="model_damaged",
         ) from error
     return found

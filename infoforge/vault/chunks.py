@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from infoforge.vault.notes import Block, Note
 
 VERSION = 1
-"""Raised when notes must be cut anew."""
+"""Raised when notes must be cut again."""
 
 Count = Callable[[Sequence[str]], list[int]]
 """Tokens of each text by the model's own tokenizer."""

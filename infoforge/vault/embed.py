@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from infoforge.vault.errors import VaultError, missing
+from infoforge.vault.search import vector_text
 
 if TYPE_CHECKING:
     from infoforge.config.settings import EmbeddingSettings
@@ -130,7 +132,7 @@ class LocalEmbedder:
             self._tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
         except Exception as error:  # tokenizers raises bare Exception
             raise VaultError(
-                f"{self._folder}/tokenizer.json: {error}", "install the model anew"
+                f"{self._folder}/tokenizer.json: {error}", "install the model again"
             ) from error
         # Files in the wild carry truncation at 128: counts would be wrong, and texts cut silently.
         self._tokenizer.no_truncation()
@@ -371,3 +373,53 @@ def _name_of(folder: Path) -> str:
     """A model's name by where it lies: the package's, or the folder's own."""
     name = folder.parent.name if folder.name == "model" else folder.name
     return "all-MiniLM-L6-v2" if "minilm" in name.lower().replace("_", "") else name
+
+
+SLICE = 64
+"""Texts that are embedded in one go. A run that fails waits for no more than these: a second."""
+
+PendingVectors = Callable[[], dict[str, str]]
+"""Waits for the vectors and gives them as text, by key; raises what the model raised."""
+
+
+class Ahead:
+    """One thread that embeds, in the order of asking; a context manager that ends with it.
+
+    The database, the files and whoever is told of progress stay with the thread that asks, so
+    only the model is used from a second thread. (ONNX Runtime and a request to a server leave
+    Python's lock to the others meanwhile.)
+
+    Args:
+        model: Used by that thread alone, but for counting.
+    """
+
+    def __init__(self, model: Embedder) -> None:
+        self._model = model
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="embed")
+
+    def __enter__(self) -> Ahead:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # What is not begun is not done any more; the thread is gone when this returns.
+        self._pool.shutdown(cancel_futures=True)
+
+    def embed(self, texts: Mapping[str, str]) -> PendingVectors:
+        """Begin to embed.
+
+        Args:
+            texts: Passages by key.
+        """
+        # Of like length together, as the model computes them.
+        keys = sorted(texts, key=lambda key: len(texts[key]))
+        parts = [keys[start : start + SLICE] for start in range(0, len(keys), SLICE)]
+        jobs = [self._pool.submit(self._model.documents, [texts[k] for k in p]) for p in parts]
+
+        def wait() -> dict[str, str]:
+            return {
+                key: vector_text(row)
+                for part, job in zip(parts, jobs, strict=True)
+                for key, row in zip(part, job.result(), strict=True)
+            }
+
+        return wait

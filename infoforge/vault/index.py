@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from infoforge.contract import Warn, WarningMessage
 from infoforge.vault import chunks as cutting
 from infoforge.vault import folder as vault_folder
-from infoforge.vault.ahead import Ahead, Vectors
 from infoforge.vault.chunks import Chunk, chunks
-from infoforge.vault.embed import Embedder
+from infoforge.vault.embed import Ahead, Embedder, PendingVectors
 from infoforge.vault.errors import VaultError
 from infoforge.vault.notes import NotANote, Note, decode, parse
 from infoforge.vault.store import Entry, Model, Store
@@ -27,7 +26,7 @@ Progress = Callable[[int, int], None]
 """Told how many of the changed notes are done."""
 
 _MUCH = 0.1
-"""Share of the notes that a run must change for the words to be counted anew."""
+"""Share of the notes that a run must change for the words to be counted again."""
 TOGETHER = 256
 """Chunks given to the model at once: enough to sort by length, few enough to lose little."""
 
@@ -62,7 +61,7 @@ class _Batch:
 
     Attributes:
         works: The notes.
-        held: Vectors that were there already, as text by digest.
+        held: PendingVectors that were there already, as text by digest.
         asked: Digests of what the model has for this batch.
         vectors: Waits for those.
     """
@@ -70,7 +69,7 @@ class _Batch:
     works: list[_Work]
     held: dict[str, str]
     asked: frozenset[str]
-    vectors: Vectors
+    vectors: PendingVectors
 
 
 def index(
@@ -90,7 +89,7 @@ def index(
         settings: The vault's settings.
         warn: Told which files were left out.
         progress: Told how far it is.
-        rebuild: Drop what is there and begin anew (another model, another language).
+        rebuild: Drop what is there and start again (another model, another language).
 
     Returns:
         What was done.
@@ -135,7 +134,7 @@ def _language(store: Store, language: str) -> None:
     elif held != language:
         raise VaultError(
             f"the index was made for {held}, vault.language is {language}",
-            "make the index anew: infoforge vault index --rebuild",
+            "build the index again: infoforge vault index --rebuild",
             code="vault_model",
         )
 

@@ -1,4 +1,4 @@
-"""Search in the vault: by meaning and by words, fused; old notes count a little less."""
+"""Search in the vault: vector and keyword search, fused by rank; old notes count a little less."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from infoforge.vault.store import Store
-from infoforge.vault.words import words_of
+from infoforge.vault.store import Store, words_of
 
 FUSION = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
@@ -38,9 +37,9 @@ class Passage:
         heading: Heading path, the note's title first.
         content: The text.
         date: The note's own date, ISO.
-        similarity: Cosine similarity to the question; 0 when it was found by words alone.
-        by_meaning: Rank among those found by meaning, from 1; 0: not among them.
-        by_words: Rank among those found by words, from 1; 0: not among them.
+        similarity: Cosine similarity to the question; 0 when only the keyword search found it.
+        vector_rank: Rank in the vector search, from 1; 0: not found by it.
+        keyword_rank: Rank in the keyword search, from 1; 0: not found by it.
         score: What it is ranked by; comparable within one search alone.
     """
 
@@ -50,8 +49,8 @@ class Passage:
     content: str
     date: str
     similarity: float = 0.0
-    by_meaning: int = 0
-    by_words: int = 0
+    vector_rank: int = 0
+    keyword_rank: int = 0
     score: float = 0.0
 
     @property
@@ -66,7 +65,7 @@ class Query:
 
     Attributes:
         text: The question.
-        vector: Its vector; ``None``: search by words alone.
+        vector: Its vector; ``None``: keyword search alone.
         under: Path in the vault below which notes are searched; empty: all.
         candidates: Passages that each search contributes.
         top: Passages to give.
@@ -85,13 +84,13 @@ class Query:
     today: date | None = None
 
 
-def search(store: Store, query: Query, *, words: bool = True) -> tuple[Passage, ...]:
+def search(store: Store, query: Query, *, keywords: bool = True) -> tuple[Passage, ...]:
     """Search the index.
 
     Args:
         store: The index.
         query: What is searched for, and how.
-        words: Search by words too.
+        keywords: Run the keyword search as well.
 
     Returns:
         At most ``query.top`` passages, best first, no more than two of one note.
@@ -101,18 +100,18 @@ def search(store: Store, query: Query, *, words: bool = True) -> tuple[Passage, 
     """
     found: dict[int, Passage] = {}
     if query.vector is not None:
-        for rank, (key, passage, similarity) in enumerate(by_meaning(store, query), 1):
-            found[key] = replace(passage, similarity=similarity, by_meaning=rank)
-    if words:
-        for rank, (key, passage) in enumerate(by_words(store, query), 1):
-            found[key] = replace(found.get(key, passage), by_words=rank)
+        for rank, (key, passage, similarity) in enumerate(vector_search(store, query), 1):
+            found[key] = replace(passage, similarity=similarity, vector_rank=rank)
+    if keywords:
+        for rank, (key, passage) in enumerate(keyword_search(store, query), 1):
+            found[key] = replace(found.get(key, passage), keyword_rank=rank)
     today = query.today or date.today()
     scored = [replace(p, score=_score(p, query, today)) for p in found.values()]
     scored.sort(key=lambda p: (-p.score, p.source, p.index))
     return tuple(_spread(scored, query.top))
 
 
-def by_meaning(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
+def vector_search(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
     """The nearest chunks with their similarity, nearest first."""
     store.tune(filtered=bool(query.under))
     vector = vector_text(query.vector)
@@ -139,7 +138,7 @@ def by_meaning(store: Store, query: Query) -> list[tuple[int, Passage, float]]:
     return [(int(row[0]), _passage(row), float(row[6])) for row in rows]
 
 
-def by_words(store: Store, query: Query) -> list[tuple[int, Passage]]:
+def keyword_search(store: Store, query: Query) -> list[tuple[int, Passage]]:
     """The chunks that hold the question's words, by how rare these are.
 
     A chunk that is ranked has to be read first. So the rare words lead to the chunks; the commoner
@@ -242,7 +241,7 @@ def _passage(row: Sequence[Any]) -> Passage:
 
 
 def _score(passage: Passage, query: Query, today: date) -> float:
-    score = sum(1 / (FUSION + rank) for rank in (passage.by_meaning, passage.by_words) if rank)
+    score = sum(1 / (FUSION + rank) for rank in (passage.vector_rank, passage.keyword_rank) if rank)
     if query.stale_months and months_old(passage.date, today) >= query.stale_months:
         score *= 1 - query.stale_penalty
     return round(score, 6)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, cast
 
 from infoforge.vault.chunks import Chunk
-from infoforge.vault.errors import VaultError
-from infoforge.vault.faults import told
+from infoforge.vault.errors import VaultError, told
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
-    from infoforge.vault.words import Words
 
 LOCK = 0x1F0F_0E7A
 """Key of the advisory lock that the one writer holds."""
@@ -267,7 +266,7 @@ class Store:
             raise VaultError(
                 f"the index was made with {held.name} ({held.dimension} dimensions), "
                 f"configured is {model.name} ({model.dimension})",
-                "make the index anew: infoforge vault index --rebuild",
+                "build the index again: infoforge vault index --rebuild",
                 code="vault_model",
             )
 
@@ -346,7 +345,7 @@ class Store:
                 )
 
     def analyze(self) -> None:
-        """Let the database tidy up and count the words anew: a search asks how common they are.
+        """Let the database tidy up and count the words again: a search asks how common they are.
 
         Of tidied pages it knows that all see them, and counts the passages of a folder by the
         index alone.
@@ -392,3 +391,44 @@ class Store:
     def timeout(self, seconds: float) -> None:
         """No query of this connection may take longer; 0 for no limit."""
         self.rows(f"SET statement_timeout = {int(seconds * 1000)}")
+
+
+KNOWN_SECONDS = 60.0
+"""How long a connection takes what it read for what is now: reading takes longer than a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the statistics know.
+
+    Attributes:
+        total: How many chunks there are.
+        shares: Share of the chunks that hold a word, for the common words alone.
+        read: When that was, by the monotonic clock.
+    """
+
+    total: float
+    shares: dict[str, float]
+    read: float
+
+
+def words_of(store: Store) -> Words:
+    """The statistics, as of a minute ago at most.
+
+    Raises:
+        VaultError: The database fails.
+    """
+    now = time.monotonic()
+    if store.words is None or now - store.words.read > KNOWN_SECONDS:
+        row = store.rows(
+            # There is no estimate before the table was first looked through.
+            "SELECT CASE WHEN reltuples > 0 THEN reltuples ELSE (SELECT count(*) FROM chunks) END,"
+            " most_common_elems::text::text[], most_common_elem_freqs"
+            " FROM pg_class LEFT JOIN pg_stats ON schemaname = current_schema()"
+            "   AND tablename = 'chunks' AND attname = 'words'"
+            " WHERE oid = 'chunks'::regclass"
+        )[0]
+        # After the shares of the words stand the least and the greatest of them.
+        shares = dict(zip(row[1] or (), row[2] or (), strict=False))
+        store.words = Words(float(row[0]), shares, now)
+    return store.words

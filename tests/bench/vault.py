@@ -30,7 +30,7 @@ from infoforge.config.settings import EmbeddingSettings, VaultSettings
 from infoforge.vault.chunks import Chunk
 from infoforge.vault.embed import LocalEmbedder
 from infoforge.vault.index import index
-from infoforge.vault.search import Query, by_meaning, by_words, search, vector_text
+from infoforge.vault.search import Query, keyword_search, search, vector_search, vector_text
 from infoforge.vault.store import Entry, Model, Store, connect
 
 VAULTS = REPO.parent / "shared" / "data" / "vaults"
@@ -196,9 +196,9 @@ def bench_scale(server: Postgres, model: LocalEmbedder, rows: list, count: int) 
             for base in queries:
                 query = replace(base, under=under)
                 hybrid.time(lambda q=query: search(store, q))
-                meaning.time(lambda q=query: by_meaning(store, q))
-                words.time(lambda q=query: by_words(store, q))
-                ten = [key for key, _, _ in by_meaning(store, query)][:10]
+                meaning.time(lambda q=query: vector_search(store, q))
+                words.time(lambda q=query: keyword_search(store, q))
+                ten = [key for key, _, _ in vector_search(store, query)][:10]
                 hit += len(exact(truth, query) & set(ten))
             print(f"query    {name}: recall@10 {hit / (10 * len(queries)):.3f}")
             for way, clock in (("hybrid", hybrid), ("meaning", meaning), ("words", words)):

@@ -8,13 +8,13 @@ import time
 import numpy as np
 import pytest
 
-from infoforge.vault.ahead import SLICE, Ahead
+from infoforge.vault.embed import SLICE, Ahead
 from infoforge.vault.errors import VaultError
 from infoforge.vault.index import index
 
 
 class Model:
-    """Vectors of one kind, without the wait; says what it was asked, and fails when it is told."""
+    """Vectors of one kind, at once; keeps what it was asked, and fails when told to."""
 
     name, dimension, window = "flat", 4, 40
 

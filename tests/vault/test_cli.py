@@ -162,7 +162,7 @@ def test_without_the_extra_the_message_says_what_to_install(cli, vault, tmp_path
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     (blocked / "psycopg.py").write_text("raise ImportError(name='psycopg')\n")
-    done = cli("vault", "status", env={"PYTHONPATH": str(blocked)})
+    done = cli("vault", "status", env={"PYTHONPATH": str(blocked)}, process=True)
     assert done.code == 1
     assert "infoforge[vault]" in done.stderr
 

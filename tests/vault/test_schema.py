@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infoforge.vault.errors import VaultError
-from infoforge.vault.search import Query, by_meaning
+from infoforge.vault.search import Query, vector_search
 from infoforge.vault.store import Model, migrations
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_embedded_again(old, minilm):
     assert vectors(old) == before
     with old.store() as store:
         assert store.current()
-        found = by_meaning(store, Query("", minilm.query("Valve 3 is in cellar 21.")))
+        found = vector_search(store, Query("", minilm.query("Valve 3 is in cellar 21.")))
         assert found[0][1].source == "03.md"
         # Vectors lie in the rows: reading them takes no page beside these.
         kept = store.rows(
@@ -64,7 +64,7 @@ def test_another_dimension_is_refused_and_the_old_index_stays(old, minilm, wide)
 
 
 def test_how_common_words_are_is_read_anew_after_a_large_run(vault):
-    from infoforge.vault.words import words_of
+    from infoforge.vault.store import words_of
 
     vault.write("a.md", "# A\n\nOne valve.\n")
     with vault.store() as store:

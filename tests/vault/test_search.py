@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infoforge.vault.search import Query, by_words, months_old, search
+from infoforge.vault.search import Query, keyword_search, months_old, search
 
 QUESTIONS = Path(__file__).parents[1] / "eval" / "vault_questions.jsonl"
 WAYS = ("hybrid", "vector", "full text")
@@ -40,7 +40,7 @@ def real(postgres, minilm, shared_data, tmp_path_factory):
 def found_by(way: str, store, query: Query) -> list[str]:
     if way == "full text":
         return [passage.source for passage in search(store, replace(query, vector=None))]
-    return [passage.source for passage in search(store, query, words=way == "hybrid")]
+    return [passage.source for passage in search(store, query, keywords=way == "hybrid")]
 
 
 def test_sixty_questions(real, minilm):
@@ -122,10 +122,12 @@ def test_words_that_all_are_common_still_find_what_holds_them_together(vault, mi
     vault.embedder = Cheap
     vault.index()
     with vault.store() as store:
-        found = [passage.source for _, passage in by_words(store, Query("valve cellar"))]
+        found = [passage.source for _, passage in keyword_search(store, Query("valve cellar"))]
         assert found == ["zz.md"]
         # A rare word leads alone.
-        found = [passage.source for _, passage in by_words(store, Query("which valve has 701?"))]
+        found = [
+            passage.source for _, passage in keyword_search(store, Query("which valve has 701?"))
+        ]
         assert found[0] == "701.md"
 
 
@@ -134,5 +136,5 @@ def test_any_text_may_be_searched(vault, minilm, text):
     vault.write("pump.md", "# Pump\n\nIt's a 'pump' \\ with 100% power.\n")
     vault.index()
     with vault.store() as store:
-        by_words(store, Query(text))
+        keyword_search(store, Query(text))
         search(store, Query(text, minilm.query(text)))
