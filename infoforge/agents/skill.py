@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from infoforge import __version__
-from infoforge.box.walk import PASS, WARN, Case, Check, Step
+from infoforge.box.health import PASS, WARN, CheckContext, CheckResult, HealthCheck
 from infoforge.contract import CheckFailed, UsageError
 from infoforge.files import write_atomic
 
@@ -158,13 +158,13 @@ def uninstall(place: Place, *, force: bool = False) -> str:
     return "removed"
 
 
-def steps(case: Case) -> Iterator[Step]:
-    """The doctor's look at the skill, as a group of its walk."""
+def checks(context: CheckContext) -> Iterator[HealthCheck]:
+    """The health checks of the skill, a group of `doctor`'s."""
     for place in places():
-        yield Step(f"skill:{place.target}", lambda place=place: [_check(place)])  # type: ignore[misc]
+        yield HealthCheck(f"skill:{place.target}", lambda place=place: [_check(place)])  # type: ignore[misc]
 
 
-def _check(place: Place) -> Check:
+def _check(place: Place) -> CheckResult:
     found = look(place)
     name = f"skill:{place.target}"
     told = {
@@ -175,6 +175,6 @@ def _check(place: Place) -> Check:
         "missing": f"agents are not told of infoforge: no {place.path}",
     }[found.state]
     if found.state == "current" or (found.state == "edited" and found.version == __version__):
-        return Check(name, PASS, told)
+        return CheckResult(name, PASS, told)
     force = " --force" if found.state in ("edited", "foreign") else ""
-    return Check(name, WARN, told, f"infoforge skill install --target {place.target}{force}")
+    return CheckResult(name, WARN, told, f"infoforge skill install --target {place.target}{force}")

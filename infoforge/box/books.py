@@ -27,7 +27,7 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedFile:
     """A ZIM that is not served, and why.
 
     ``older`` says that a newer edition of the same name is served: no fault, only a fact.
@@ -44,10 +44,10 @@ class Selection:
 
     folder: Path
     books: tuple[Book, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedFile, ...]
 
     @property
-    def bad(self) -> tuple[LeftOut, ...]:
+    def bad(self) -> tuple[ExcludedFile, ...]:
         """What is left out for a fault of its own."""
         return tuple(item for item in self.left_out if not item.older)
 
@@ -65,47 +65,49 @@ def select(zims: ZimSettings) -> Selection:
     for file in files:
         groups.setdefault(stable_name(file), []).append(file)
     books: list[Book] = []
-    left_out: list[LeftOut] = []
+    left_out: list[ExcludedFile] = []
     for name in zims.enabled or tuple(groups):
         exact = next((f for f in files if name in (f, f.removesuffix(".zim"))), None)
         editions = [exact] if exact and name not in groups else groups.get(name, [])
         if not editions:
-            left_out.append(LeftOut(name, "enabled, but not in the folder"))
+            left_out.append(ExcludedFile(name, "enabled, but not in the folder"))
         _choose(folder, editions, books, left_out)
     return Selection(folder, tuple(books), tuple(left_out))
 
 
-def _choose(folder: Path, editions: list[str], books: list[Book], left_out: list[LeftOut]) -> None:
+def _choose(
+    folder: Path, editions: list[str], books: list[Book], left_out: list[ExcludedFile]
+) -> None:
     """Take the newest edition that opens; an older one steps in for a broken newer one."""
     chosen = ""
     for file in sorted(editions, key=lambda f: (edition(f), f), reverse=True):
         if any(book.file == file for book in books):
             continue
         if chosen:
-            left_out.append(LeftOut(file, f"older than {chosen}", older=True))
+            left_out.append(ExcludedFile(file, f"older than {chosen}", older=True))
             continue
         book = _open(folder, file)
-        if isinstance(book, LeftOut):
+        if isinstance(book, ExcludedFile):
             left_out.append(book)
             continue
         twin = next((b.file for b in books if b.uuid == book.uuid), None)
         if twin is not None:
             # kiwix-serve knows books by UUID: of two copies it would serve only the last.
-            left_out.append(LeftOut(file, f"a copy of {twin}", older=True))
+            left_out.append(ExcludedFile(file, f"a copy of {twin}", older=True))
             continue
         books.append(book)
         chosen = file
 
 
-def _open(folder: Path, file: str) -> Book | LeftOut:
+def _open(folder: Path, file: str) -> Book | ExcludedFile:
     """One file as a book, or why it is none."""
     from libzim.reader import Archive
 
     path = folder / file
     if not file.isprintable():
-        return LeftOut(file, "its name holds control characters")
+        return ExcludedFile(file, "its name holds control characters")
     if path.is_symlink() and not _inside(folder, path):
-        return LeftOut(
+        return ExcludedFile(
             file, "a link that leads out of the folder, which the container cannot follow"
         )
     try:
@@ -115,9 +117,9 @@ def _open(folder: Path, file: str) -> Book | LeftOut:
         archive = Archive(path)
         return Book(file, str(archive.uuid).lower(), stat.st_size, stat.st_mtime_ns)
     except OSError as error:
-        return LeftOut(file, f"cannot be read: {error.strerror or error}")
+        return ExcludedFile(file, f"cannot be read: {error.strerror or error}")
     except Exception as error:
-        return LeftOut(file, f"does not open: {' '.join(str(error).split())}")
+        return ExcludedFile(file, f"does not open: {' '.join(str(error).split())}")
 
 
 def _inside(folder: Path, link: Path) -> bool:

@@ -1,294 +1,350 @@
-"""What `doctor` looks at on a box: Podman, the container, its unit, the port, labels, space."""
+"""The health checks of `doctor`, from the configuration to an answer.
+
+Those of the container and of the vault have modules of their own.
+"""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from infoforge.box import ports
-from infoforge.box.host import (
-    SUBUIDS_NEEDED,
-    Host,
-    enforcing,
-    foreign_file,
-    inspect_host,
-    label_of,
-    mount_of,
-    subordinate_ids,
-    user_name,
+from infoforge.box.health import (
+    FAIL,
+    PASS,
+    WARN,
+    CheckContext,
+    CheckResult,
+    HealthCheck,
 )
-from infoforge.box.life import missing_image
-from infoforge.box.plan import Choice, label_choice
-from infoforge.box.podman import BoxError, Podman
-from infoforge.box.state import read_container
-from infoforge.box.status import Status, look
-from infoforge.box.unit import UNIT_NAME, systemctl
-from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Step
-from infoforge.config.settings import BoxSettings
+from infoforge.config.settings import EndpointSettings
+from infoforge.contract import WarningMessage
 
-OLDEST_PODMAN = (4, 3)
-OLD_IMAGE_DAYS = 730
-FREE_BYTES = 1 << 30
-"""Below this much free space for images and containers there is a warning."""
-LEAST_BYTES = 100 * 1000 * 1000
-"""Below this a container may not start, and nothing can be kept."""
-
-_LABELS = frozenset({"container_file_t", "container_ro_file_t", "svirt_sandbox_file_t"})
+if TYPE_CHECKING:
+    from infoforge.corpus.base import Corpus
+    from infoforge.model.probe import Probe
 
 
-def box(case: Case) -> Iterable[Step]:
-    """The steps; one that says so where this machine is no box."""
-    podman = Podman()
-    reason = used(case, podman)
-    if not reason:
-        unused = Check("box", PASS, "not in use: no infoforge.service and no container here")
-        yield Step("box", lambda: [unused])
-        return
-    steps: tuple[tuple[str, Callable[[Case, Podman], Iterator[Check]]], ...] = (
-        ("podman", _podman),
-        ("container", _container),
-        ("zims", _zims),
-        ("service", _service),
-        ("linger", _linger),
-        ("port", _port),
-        ("label", _label),
-        ("disk", _disk),
-        ("image", _image),
-    )
-    for name, check in steps:
-        yield Step(f"box:{name}", partial(check, case, podman))
+OLD_MONTHS = 24
+"""A dump older than this is worth a warning."""
+
+_LETTERS = "a e i o s t m d k 1 2 а о п с к ا م א ה α 一 中 人 日 の ア 가 ก अ"
+"""First letters of titles; one of them begins a title in any wiki."""
+_MOST_WORDS = 8
 
 
-def used(case: Case, podman: Podman) -> str:
-    """What says that this machine serves ZIM files in a container; empty when nothing does."""
-    if unit_file().is_file():
-        return str(unit_file())
-    if case.settings.box != BoxSettings():
-        return "the section box of the configuration"
-    if shutil.which(podman.program) is None:
-        return ""
-    try:
-        name = case.settings.box.container
-        return name if read_container(podman, name) is not None else ""
-    except BoxError:
-        return ""
+# The configuration and the folder
 
 
-def unit_file() -> Path:
-    """Where the user unit stands."""
-    config = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(config) / "systemd" / "user" / UNIT_NAME
+def config(context: CheckContext) -> Iterable[HealthCheck]:
+    """The check of the configuration."""
+    yield HealthCheck("config", lambda: _config_checks(context))
 
 
-def _podman(case: Case, podman: Podman) -> Iterator[Check]:
-    name = "box:podman"
-    host = inspect_host(podman)
-    mode = "rootless" if host.rootless else "as root"
-    detail = (
-        f"{host.version_text}, {mode}, cgroups {host.cgroup_version} by {host.cgroup_manager}"
-        + (f", {host.uids} user IDs" if host.rootless else "")
-    )
-    faults = list(_podman_faults(host, podman))
-    for status, fault, hint in faults:
-        yield Check(name, status, f"{detail}: {fault}", hint)
-    if not faults:
-        yield Check(name, PASS, detail)
+def _config_checks(context: CheckContext) -> Iterator[CheckResult]:
+    from infoforge.config.check import check_keys, check_values
 
-
-def _podman_faults(host: Host, podman: Podman) -> Iterator[tuple[str, str, str]]:
-    if host.version < OLDEST_PODMAN:
-        yield FAIL, "older than 4.3", "a newer distribution has a newer Podman"
-    if not host.rootless:
-        yield WARN, "containers have root's rights", "run infoforge as a user of its own"
-        return
-    user = user_name()
-    remedy = (
-        f"usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {user}, then "
-        "podman system migrate"
-    )
-    for table in (Path("/etc/subuid"), Path("/etc/subgid")):
-        width = subordinate_ids(user, os.getuid(), table)
-        if width < SUBUIDS_NEEDED:
-            # Images that need no high IDs run with less, so this alone does not stop the box.
-            status = FAIL if width == 0 else WARN
-            yield status, f"{table} gives {user} {width} IDs of {SUBUIDS_NEEDED}", remedy
-    if host.cgroup_manager != "systemd":
-        hint = f"loginctl enable-linger {user}, install dbus-user-session, log in anew"
-        yield FAIL, "no user session of systemd: a container ends with whoever started it", hint
-    uid = os.getuid()
-    for stale in (Path(f"/tmp/storage-run-{uid}"), Path(f"/tmp/containers-user-{uid}")):  # noqa: S108
-        if stale.exists():
-            fault = f"{stale} is from a run without a session"
-            yield (
-                WARN,
-                fault,
-                f"serve stop, then rm -r {stale} (podman --root there: {podman.program})",
-            )
-
-
-def _container(case: Case, podman: Podman) -> Iterator[Check]:
-    found = look(case.settings, podman)
-    if found.faults:
-        for fault in found.faults:
-            yield Check("box:container", FAIL, fault, _container_hint(found))
-        return
-    assert found.container is not None
-    detail = f"running ({found.container.restarts} restarts), serving {', '.join(found.served)}"
-    if found.container.health == "unhealthy":
-        yield Check("box:container", WARN, f"{detail}; unhealthy", "infoforge serve recreate")
-    else:
-        yield Check("box:container", PASS, detail)
-
-
-def _container_hint(found: Status) -> str:
-    if found.problem is not None and found.problem.hint:
-        return found.problem.hint
-    return "infoforge serve start"
-
-
-def _zims(case: Case, podman: Podman) -> Iterator[Check]:
-    from infoforge.box.books import select
-
-    selection = select(case.settings.zims)
-    for item in selection.bad:
-        hint = f"infoforge zims verify {item.file}"
-        yield Check("box:zims", FAIL, f"{item.file} is not served: {item.reason}", hint)
-    if not selection.bad:
-        yield Check("box:zims", PASS, f"{len(selection.books)} of {selection.folder} can be served")
-
-
-def _service(case: Case, podman: Podman) -> Iterator[Check]:
-    name = "box:service"
-    if not unit_file().is_file():
-        hint = (
-            f"infoforge serve unit > {unit_file()}, then systemctl --user enable --now {UNIT_NAME}"
-        )
-        yield Check(name, WARN, f"no {UNIT_NAME}: the box does not come back after a reboot", hint)
-        return
-    _, enabled = systemctl(podman.env, "is-enabled", UNIT_NAME)
-    _, active = systemctl(podman.env, "is-active", UNIT_NAME)
-    detail = f"{UNIT_NAME} is {enabled or 'unknown'} and {active or 'unknown'}"
-    if enabled == "enabled" and active == "active":
-        yield Check(name, PASS, detail)
-    else:
-        hint = f"systemctl --user enable --now {UNIT_NAME}; journalctl --user -u {UNIT_NAME}"
-        yield Check(name, FAIL, detail, hint)
-
-
-def _linger(case: Case, podman: Podman) -> Iterator[Check]:
-    user = user_name()
-    if os.getuid() == 0 or (Path("/var/lib/systemd/linger") / user).exists():
-        yield Check("box:linger", PASS, f"{user}'s services run without a login")
-    else:
-        detail = f"{user}'s services start only at a login, and end at the logout"
-        yield Check("box:linger", FAIL, detail, f"loginctl enable-linger {user}")
-
-
-def _port(case: Case, podman: Podman) -> Iterator[Check]:
-    name, port = "box:port", case.settings.box.port
-    found = ports.listeners(port)
-    addresses = sorted({listener.address for listener in found})
+    found = list(check_values(context.settings))
+    for problem in found:
+        yield CheckResult("config", FAIL, f"{problem.key}: {problem.message}", problem.hint)
+    heard: list[WarningMessage] = []
+    # A key that cannot be read is reported with its endpoint; one that others can read, here.
+    list(check_keys(context.settings, heard.append))
+    for warning in heard:
+        yield CheckResult("config", WARN, warning.message, "infoforge config check")
     if not found:
-        yield Check(name, FAIL, f"nothing listens on port {port}", "infoforge serve start")
-    elif all(listener.loopback for listener in found):
-        yield Check(name, PASS, f"{port} on {', '.join(addresses)}: this machine alone")
-    else:
-        wanted = case.settings.box.bind not in ("127.0.0.1", "::1")
-        detail = f"{port} on {', '.join(addresses)}: other machines can read the wikis"
-        hint = "set box.bind to 127.0.0.1, unless that is wanted"
-        yield Check(name, WARN if wanted else FAIL, detail, hint)
+        path = context.settings.path
+        yield CheckResult("config", PASS, str(path) if path else "no file: built-in defaults")
 
 
-def _label(case: Case, podman: Podman) -> Iterator[Check]:
-    name, folder = "box:label", case.settings.zims.folder
-    if not enforcing():
-        yield Check(name, PASS, "SELinux does not enforce here")
+def folder(context: CheckContext) -> Iterable[HealthCheck]:
+    """The check of the ZIM folder."""
+    yield HealthCheck("folder", lambda: _folder_checks(context))
+
+
+def _folder_checks(context: CheckContext) -> Iterator[CheckResult]:
+    from infoforge.config.check import check_folder
+
+    settings = context.settings
+    folder = settings.zims.folder
+    found = list(check_folder(settings))
+    for problem in found:
+        yield CheckResult("folder", FAIL, problem.message, problem.hint)
+    if found:
         return
     if not folder.is_dir():
-        yield Check(name, PASS, f"there is no {folder}, so nothing to label")
+        yield CheckResult(
+            "folder",
+            WARN,
+            f"{folder} does not exist: nothing to fall back on when {settings.kiwix.url} is down",
+            f"mkdir -p {folder}, or set zims.folder",
+        )
         return
-    choice, wrong = labels(folder, podman)
-    if choice.value != "z":
-        yield Check(name, PASS, f"{choice.value}: {choice.reason}")
-    elif wrong:
-        hint = f"infoforge serve recreate, or chcon -Rt container_file_t {folder}"
-        yield Check(name, FAIL, f"the container may not read: {', '.join(wrong)}", hint)
-    else:
-        yield Check(name, PASS, f"{folder} and its ZIM files are container_file_t")
+    paths, missing = context.wanted()
+    for warning in missing:
+        yield CheckResult(
+            "folder", FAIL, warning.message, "infoforge zims list, and mend zims.enabled"
+        )
+    if paths or not missing:
+        yield CheckResult("folder", PASS, f"{folder}: {len(paths)} ZIM file(s) in use")
 
 
-def labels(folder: Path, podman: Podman) -> tuple[Choice, tuple[str, ...]]:
-    """How the container gets at the ZIM folder under SELinux, and what it may not read there.
+# The ZIM files
 
-    Args:
-        folder: An existing folder.
-        podman: The Podman to ask.
 
-    Returns:
-        The choice of `plan.label_choice`, and one line a file whose label is wrong; none where the
-        container needs no label.
+def zims(context: CheckContext) -> Iterable[HealthCheck]:
+    """A check for each enabled ZIM file."""
+    for path in context.wanted()[0]:
+        yield HealthCheck(f"zim:{path.name}", partial(_zim, context, path))
 
-    Raises:
-        BoxError: Podman cannot be asked.
-    """
-    host = inspect_host(podman)
-    foreign = foreign_file(folder) if host.selinux else ""
-    choice = label_choice(folder.resolve(), mount_of(folder), host, foreign)
-    if choice.value != "z" or not host.selinux:
-        return replace(choice, value="none" if choice.value == "z" else choice.value), ()
-    wrong = (
-        f"{path.name} is {label_of(path) or 'unlabelled'}"
-        for path in (folder, *sorted(folder.glob("*.zim")))
-        if label_of(path) not in _LABELS
+
+def _zim(context: CheckContext, path: Path) -> Iterator[CheckResult]:
+    from infoforge.corpus.zim import ZimCorpus
+
+    name = f"zim:{path.name}"
+    damage = context.damage_of(path)
+    if damage:
+        yield CheckResult(name, FAIL, damage, f"infoforge zims verify {path.name}")
+        return
+    info = ZimCorpus(path).describe()
+    fulltext = "full text yes" if info.fulltext else "full text no: found by title alone"
+    detail = (
+        f"opens, index sound, {info.articles} articles, {fulltext}, of {info.date or 'no date'}"
     )
-    return choice, tuple(wrong)
-
-
-def _disk(case: Case, podman: Podman) -> Iterator[Check]:
-    from infoforge.zims.units import show_size
-
-    store = podman.json("info", "--format", "json").get("store") or {}
-    places = {
-        "images and containers": Path(str(store.get("graphRoot") or Path.home())),
-        "ZIM files": case.settings.zims.folder,
-    }
-    for what, path in places.items():
-        if not path.exists():
-            continue
-        free = shutil.disk_usage(path).free
-        detail = f"{what}: {show_size(free)} free at {path}"
-        status = FAIL if free < LEAST_BYTES else WARN if free < FREE_BYTES else PASS
-        hint = "podman image prune; infoforge zims prune" if status != PASS else ""
-        yield Check("box:disk", status, detail, hint, str(path), {"free_bytes": float(free)})
-
-
-def _image(case: Case, podman: Podman) -> Iterator[Check]:
-    name, wanted = "box:image", case.settings.box
-    image = podman.inspect("image", wanted.image)
-    if image is None:
-        raise missing_image(wanted)
-    digests = [str(digest) for digest in image.get("RepoDigests") or ()]
-    days = age_in_days(str(image.get("Created", "")), datetime.now(UTC).date())
-    detail = f"{wanted.image}" + (f", {days} days old" if days is not None else "")
-    if wanted.digest and not any(digest.endswith(wanted.digest) for digest in digests):
-        fault = f"{detail}: it does not show the digest {wanted.digest}"
-        yield Check(name, WARN, fault, "infoforge serve pull")
-    elif days is not None and days > OLD_IMAGE_DAYS:
-        yield Check(name, WARN, detail, "a newer release may exist: set box.image, then serve pull")
+    age = months_between(info.date, context.today)
+    days = days_between(info.date, context.today)
+    measured = {} if days is None else {"age_days": float(days)}
+    if age is not None and age > OLD_MONTHS:
+        old = f"{age // 12} years old: what is newer does not exist for it"
+        hint = "infoforge zims update --check"
+        yield CheckResult(name, WARN, f"{detail}; {old}", hint, path.name, measured)
+    elif not info.fulltext:
+        hint = "infoforge zims available lists editions with full text"
+        yield CheckResult(name, WARN, detail, hint, path.name, measured)
     else:
-        yield Check(name, PASS, detail)
+        yield CheckResult(name, PASS, detail, "", path.name, measured)
 
 
-def age_in_days(created: str, today: date) -> int | None:
-    """Days since a time as Podman writes it; ``None`` when it says none."""
+def months_between(dump: str, today: date) -> int | None:
+    """Whole months from the date of a dump (``2026-06``, ``2026-06-15``) to today, or ``None``."""
+    year, _, rest = dump.partition("-")
+    month = rest[:2]
+    if not (year.isdigit() and month.isdigit()):
+        return None
+    return (today.year - int(year)) * 12 + today.month - int(month)
+
+
+def days_between(dump: str, today: date) -> int | None:
+    """Days from the date of a dump (a month counts from its first day) to today, or ``None``."""
+    whole = dump if len(dump) > 7 else f"{dump}-01"
     try:
-        made = date.fromisoformat(created[:10])
+        return (today - date.fromisoformat(whole[:10])).days
     except ValueError:
         return None
-    # Images built reproducibly claim to be from 1970 or so.
-    return (today - made).days if made.year > 1990 else None
+
+
+# kiwix-serve
+
+
+def kiwix(context: CheckContext) -> Iterable[HealthCheck]:
+    """The check of kiwix-serve's catalog."""
+    yield HealthCheck("kiwix", lambda: _kiwix_checks(context))
+
+
+def _kiwix_checks(context: CheckContext) -> Iterator[CheckResult]:
+    from infoforge.corpus.base import CorpusError, Deadline
+    from infoforge.corpus.kiwix import KiwixServer
+    from infoforge.privacy import check_private
+
+    kiwix = context.settings.kiwix
+    if not kiwix.url:
+        yield CheckResult("kiwix", PASS, "not configured: the ZIM files are opened in this process")
+        return
+    check_private(kiwix.url, kiwix.allow_public, "kiwix.url")
+    hint = "infoforge serve status, or check kiwix.url"
+    try:
+        books = KiwixServer(kiwix.url, allow_public=kiwix.allow_public).books(
+            Deadline(context.timeout)
+        )
+    except CorpusError as error:
+        yield CheckResult("kiwix", FAIL, str(error), hint)
+        return
+    served = {book.name for book in books}
+    if not served:
+        yield CheckResult("kiwix", FAIL, f"{kiwix.url} answers and serves no book", hint)
+        return
+    expected = _expected(context)
+    missing = sorted(expected - served)
+    if missing and (context.settings.zims.enabled or expected & served):
+        detail = f"{kiwix.url} does not serve: {', '.join(missing)}"
+        yield CheckResult("kiwix", FAIL, detail, "infoforge serve recreate, or mend zims.enabled")
+    elif missing:
+        yield CheckResult(
+            "kiwix",
+            WARN,
+            f"{kiwix.url} serves {len(served)} book(s), none of {context.settings.zims.folder}",
+            "right for a server with another folder; list its books in zims.enabled",
+        )
+    else:
+        yield CheckResult(
+            "kiwix", PASS, f"{kiwix.url} serves {len(served)} book(s): {_some(served)}"
+        )
+
+
+def _expected(context: CheckContext) -> set[str]:
+    """Stable names of the books that kiwix-serve should have; not the damaged ones."""
+    from infoforge.corpus.names import stable_name
+
+    paths, _ = context.wanted()
+    here = {stable_name(path.name): path for path in paths}
+    wanted = {stable_name(name) for name in context.settings.zims.enabled} or set(here)
+    return {name for name in wanted if name not in here or not context.damage_of(here[name])}
+
+
+def _some(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:5]) + (", …" if len(ordered) > 5 else "")
+
+
+# A search in each corpus
+
+
+def search(context: CheckContext) -> Iterable[HealthCheck]:
+    """A check for each corpus: a search and a read."""
+    from infoforge.corpus.base import Deadline
+    from infoforge.corpus.opened import open_corpora
+
+    ignored: list[WarningMessage] = []  # what could not be opened is reported by the checks before
+    for corpus in open_corpora(
+        context.settings, ignored.append, deadline=Deadline(context.timeout)
+    ):
+        yield HealthCheck(f"search:{corpus.name}", partial(_search_checks, context, corpus))
+
+
+def _search_checks(context: CheckContext, corpus: Corpus) -> Iterator[CheckResult]:
+    import time
+
+    from infoforge.corpus.base import Deadline
+
+    name = f"search:{corpus.name}"
+    deadline = Deadline(context.timeout)
+    hint = f"infoforge zims verify {corpus.name}"
+    titles = next(
+        (hits for letter in _LETTERS.split() if (hits := corpus.titles(letter, 5, deadline))), ()
+    )
+    hits, query, total = titles, "a title", len(titles)
+    milliseconds = 0.0
+    deaf = corpus.describe().fulltext
+    if deaf:
+        for word in _words([hit.title for hit in titles]):
+            started = time.perf_counter()
+            found = corpus.search(word, 3, deadline)
+            milliseconds = (time.perf_counter() - started) * 1000
+            if found.hits:
+                hits, query, total, deaf = found.hits, f"'{word}'", found.total, False
+                break
+    if not hits:
+        yield CheckResult(name, FAIL, "nothing is found, whatever is searched for", hint)
+        return
+    article = next((a for hit in hits if (a := corpus.read(hit.path, deadline)) is not None), None)
+    if article is None:
+        yield CheckResult(name, FAIL, f"found {query}, but cannot read {hits[0].path}", hint)
+        return
+    detail = f"{total} hit(s) for {query} in {milliseconds:.0f} ms; read '{article.title}'"
+    measured = {"search_seconds": milliseconds / 1000} if milliseconds else {}
+    if deaf:
+        told = f"{detail}; its full text finds nothing"
+        yield CheckResult(name, WARN, told, hint, corpus.name, measured)
+    else:
+        yield CheckResult(name, PASS, detail, "", corpus.name, measured)
+
+
+def _words(titles: Sequence[str]) -> list[str]:
+    """Words that must be found, as they stand in titles; then words that stand in most wikis."""
+    import re
+
+    words = {w for title in titles for w in re.split(r"[\W_]+", title) if len(w) > 1}
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    return [*ordered[:_MOST_WORDS], "world", "year", "2000", "1"]
+
+
+# The endpoints
+
+
+def endpoints(context: CheckContext) -> Iterable[HealthCheck]:
+    """Checks for each endpoint: reachable, model, completion, context."""
+    if not context.settings.endpoints:
+        warning = CheckResult(
+            "endpoint",
+            WARN,
+            "none is configured: search works, ask does not",
+            "infoforge config init, or add an endpoint (kind: quote needs no server)",
+        )
+        yield HealthCheck("endpoint", lambda: [warning])
+    for endpoint in context.settings.endpoints:
+        yield HealthCheck(f"endpoint:{endpoint.name}", partial(_endpoint, context, endpoint))
+
+
+def _endpoint(context: CheckContext, endpoint: EndpointSettings) -> Iterator[CheckResult]:
+    from infoforge.model.probe import probe
+
+    name = f"endpoint:{endpoint.name}"
+    if endpoint.kind == "quote":
+        yield CheckResult(name, PASS, "quotes the articles; needs no server")
+        return
+    times = endpoint.timeouts
+    hurried = replace(
+        times,
+        connect=min(times.connect, context.timeout),
+        first_byte=min(times.first_byte, context.timeout),
+        total=min(times.total, context.timeout),
+    )
+    found = probe(replace(endpoint, timeouts=hurried), measure=context.measure)
+    if not found.reachable:
+        yield CheckResult(name, FAIL, f"{endpoint.url}: {found.message}", found.hint)
+        return
+    yield CheckResult(name, PASS, f"{endpoint.url} answers")
+    yield from _model(name, found)
+    if not found.completes:
+        return
+    told = f"one token in {found.seconds:.1f} s"
+    measured = {"completion_seconds": found.seconds}
+    yield CheckResult(f"{name}:completion", PASS, told, "", endpoint.name, measured)
+    yield _context(f"{name}:context", endpoint, found)
+
+
+def _model(name: str, found: Probe) -> Iterator[CheckResult]:
+    listed = f"it lists: {_some(found.models)}" if found.models else "it lists no models"
+    if not found.model:
+        yield CheckResult(f"{name}:model", FAIL, found.message, found.hint)
+    elif found.listed or (found.listed is None and found.completes):
+        yield CheckResult(
+            f"{name}:model", PASS, found.model if found.listed else f"{found.model}; {listed}"
+        )
+    elif found.completes:
+        detail = f"{found.model} is not listed, but answers; {listed}"
+        yield CheckResult(f"{name}:model", WARN, detail, "set model to the name in the list")
+    elif found.listed is False:
+        hint = "set model to one of the list, or load it into the server"
+        yield CheckResult(f"{name}:model", FAIL, f"{found.model} is not listed; {listed}", hint)
+    if found.model and not found.completes:
+        yield CheckResult(f"{name}:completion", FAIL, found.message, found.hint)
+
+
+def _context(name: str, endpoint: EndpointSettings, found: Probe) -> CheckResult:
+    """A server that cuts prompts cuts the rules away first: its answers look right and are not."""
+    if found.context_ok:
+        told = found.context_from
+        size = f"{found.context} tokens ({told})" if found.context else f"all read ({told})"
+        return CheckResult(name, PASS, f"{size}; context_tokens is {endpoint.context_tokens}")
+    if found.context_ok is False:
+        return CheckResult(name, FAIL, found.message, found.hint)
+    return CheckResult(
+        name,
+        WARN,
+        found.message or "the server does not say how many tokens it reads",
+        found.hint or "make sure that it has context_tokens, or lower it",
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from infoforge import __version__
-from infoforge.box.walk import FAIL, PASS, WARN, Check
+from infoforge.box.health import FAIL, PASS, WARN, CheckResult
 from infoforge.contract import CheckFailed
 from infoforge.files import write_atomic
 
@@ -19,7 +19,7 @@ MEASURES = {
 }
 
 
-def text(checks: Sequence[Check], *, seconds: float, now: float) -> str:
+def text(checks: Sequence[CheckResult], *, seconds: float, now: float) -> str:
     """The metrics of one look.
 
     Args:

@@ -1,4 +1,4 @@
-"""Tell people of a change, by the ways that are configured."""
+"""Notify people of a change, through the channels that are configured."""
 
 from __future__ import annotations
 
@@ -8,23 +8,50 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from infoforge.box.history import Event
 from infoforge.box.podman import environment
 from infoforge.config.settings import MonitorSettings
 from infoforge.contract import InfoForgeError, Warn, WarningMessage
 
 SECONDS = 20.0
-"""How long one way may take."""
+"""How long one channel may take."""
 
 
-class NotTold(Exception):
-    """A way could not be gone; one line."""
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A change of the box's state.
+
+    Attributes:
+        time: When it was seen: ISO text in UTC.
+        kind: ``bad`` (something new fails), ``better`` (something is over, not all), ``good`` (all
+            is over) or ``healed`` (a repair was made, and nothing fails any longer).
+        failing: Names of all checks that fail now.
+        new: Detail of each check that fails since this run, by name.
+        over: Names of the checks that no longer fail.
+        healed: What was repaired, a sentence each.
+    """
+
+    time: str
+    kind: str
+    failing: tuple[str, ...] = ()
+    new: Mapping[str, str] = field(default_factory=dict)
+    over: tuple[str, ...] = ()
+    healed: tuple[str, ...] = ()
+
+    def data(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {**asdict(self), "new": dict(self.new)}
 
 
-def ways(monitor: MonitorSettings) -> tuple[str, ...]:
-    """The ways that are configured."""
+class NotificationError(Exception):
+    """A channel failed; one line."""
+
+
+def channels(monitor: MonitorSettings) -> tuple[str, ...]:
+    """The channels that are configured."""
     chosen = {
         "command": bool(monitor.command),
         "webhook": bool(monitor.webhook),
@@ -32,89 +59,93 @@ def ways(monitor: MonitorSettings) -> tuple[str, ...]:
         "desktop": monitor.desktop,
         "wall": monitor.wall,
     }
-    return tuple(way for way, wanted in chosen.items() if wanted)
+    return tuple(channel for channel, wanted in chosen.items() if wanted)
 
 
-def title(event: Event, host: str = "") -> str:
+def title(change: StateChange, host: str = "") -> str:
     """The message in one line."""
     where = host or socket.gethostname()
-    count = len(event.failing)
+    count = len(change.failing)
     checks = f"{count} check{'s' * (count != 1)} fail{'s' * (count == 1)}"
     told = {
         "bad": checks,
         "better": f"better, {checks} still",
         "good": "all is well again",
         "healed": "it was repaired",
-    }[event.kind]
+    }[change.kind]
     return f"infoforge on {where}: {told}"
 
 
-def body(event: Event) -> str:
+def body(change: StateChange) -> str:
     """The message in full."""
-    lines = [f"repaired: {sentence}" for sentence in event.healed]
-    lines += [f"fails: {name}: {detail}" for name, detail in event.new.items()]
-    lines += [f"over: {name}" for name in event.over]
-    still = [name for name in event.failing if name not in event.new]
+    lines = [f"repaired: {sentence}" for sentence in change.healed]
+    lines += [f"fails: {name}: {detail}" for name, detail in change.new.items()]
+    lines += [f"over: {name}" for name in change.over]
+    still = [name for name in change.failing if name not in change.new]
     if still:
         lines.append(f"still fails: {', '.join(still)}")
-    if event.failing:
+    if change.failing:
         lines.append("what to do: infoforge doctor")
     return "\n".join(lines)
 
 
-def tell(monitor: MonitorSettings, event: Event, by: Sequence[str], warn: Warn) -> list[str]:
-    """Tell an event.
+def notify(
+    monitor: MonitorSettings, change: StateChange, by: Sequence[str], warn: Warn
+) -> list[str]:
+    """Send a change through channels.
 
     Args:
         monitor: The settings.
-        event: The change.
-        by: The ways to go, of `ways`.
-        warn: Takes a warning for each that could not be gone.
+        change: The change.
+        by: The channels, of `channels`.
+        warn: Takes a warning for each that failed.
 
     Returns:
-        The ways that could not be gone.
+        The channels that failed.
     """
     failed = []
-    for way in by:
+    for channel in by:
         try:
-            _WAYS[way](monitor, event)
-        except NotTold as error:
-            failed.append(way)
-            warn(WarningMessage("not_notified", f"could not tell by {way}: {error}"))
+            _CHANNELS[channel](monitor, change)
+        except NotificationError as error:
+            failed.append(channel)
+            warn(WarningMessage("not_notified", f"could not notify by {channel}: {error}"))
     return failed
 
 
-def _command(monitor: MonitorSettings, event: Event) -> None:
+def _command(monitor: MonitorSettings, change: StateChange) -> None:
     try:
         line = shlex.split(monitor.command)
     except ValueError as error:
-        raise NotTold(f"monitor.command: {error}") from error
-    _run([str(Path(line[0]).expanduser()), *line[1:]], event, body(event))
+        raise NotificationError(f"monitor.command: {error}") from error
+    _run([str(Path(line[0]).expanduser()), *line[1:]], change, body(change))
 
 
-def _mail(monitor: MonitorSettings, event: Event) -> None:
+def _mail(monitor: MonitorSettings, change: StateChange) -> None:
     program = shutil.which("sendmail") or "/usr/sbin/sendmail"
-    message = f"To: {monitor.mail}\nSubject: {title(event)}\n"
+    message = f"To: {monitor.mail}\nSubject: {title(change)}\n"
     message += "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
     # -i: a line with a lone dot ends nothing. The address stands in the header alone.
     _run(
-        [program, "-i", "-t"], event, f"{message}Content-Transfer-Encoding: 8bit\n\n{body(event)}\n"
+        [program, "-i", "-t"],
+        change,
+        f"{message}Content-Transfer-Encoding: 8bit\n\n{body(change)}\n",
     )
 
 
-def _desktop(monitor: MonitorSettings, event: Event) -> None:
-    urgency = "critical" if event.kind == "bad" else "normal"
-    _run(["notify-send", f"--urgency={urgency}", "--", title(event), body(event)], event, "")
+def _desktop(monitor: MonitorSettings, change: StateChange) -> None:
+    urgency = "critical" if change.kind == "bad" else "normal"
+    _run(["notify-send", f"--urgency={urgency}", "--", title(change), body(change)], change, "")
 
 
-def _wall(monitor: MonitorSettings, event: Event) -> None:
-    _run(["wall"], event, f"{title(event)}\n{body(event)}\n")
+def _wall(monitor: MonitorSettings, change: StateChange) -> None:
+    _run(["wall"], change, f"{title(change)}\n{body(change)}\n")
 
 
-def _run(line: Sequence[str], event: Event, stdin: str) -> None:
+def _run(line: Sequence[str], change: StateChange, stdin: str) -> None:
     """Run a program of this machine; whatever keeps it from ending well is one line."""
     # The desktop's bus is found where Podman's is: in the user's runtime folder.
-    env = environment() | {"INFOFORGE_EVENT": event.kind, "INFOFORGE_TITLE": title(event)}
+    env = environment() | {"INFOFORGE_EVENT": change.kind, "INFOFORGE_TITLE": title(change)}
     try:
         done = subprocess.run(  # noqa: S603
             list(line),
@@ -125,29 +156,29 @@ def _run(line: Sequence[str], event: Event, stdin: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NotTold(f"{line[0]} did not end within {SECONDS:g} s") from None
+        raise NotificationError(f"{line[0]} did not end within {SECONDS:g} s") from None
     except OSError as error:
-        raise NotTold(f"{line[0]}: {error.strerror or error}") from error
+        raise NotificationError(f"{line[0]}: {error.strerror or error}") from error
     if done.returncode != 0:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
-        raise NotTold(f"{line[0]} ended with {done.returncode}{': ' * bool(said)}{said}")
+        raise NotificationError(f"{line[0]} ended with {done.returncode}{': ' * bool(said)}{said}")
 
 
-def _webhook(monitor: MonitorSettings, event: Event) -> None:
+def _webhook(monitor: MonitorSettings, change: StateChange) -> None:
     from infoforge import net
     from infoforge.privacy import check_private
 
     what = "monitor.webhook"
-    text = body(event)
+    text = body(change)
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     if monitor.webhook_format == "json":
         headers = {"Content-Type": "application/json"}
-        data = {"title": title(event), "message": text, "host": socket.gethostname()}
-        payload = json.dumps({**data, "event": event.data()}, ensure_ascii=False)
+        data = {"title": title(change), "message": text, "host": socket.gethostname()}
+        payload = json.dumps({**data, "event": change.data()}, ensure_ascii=False)
     else:
         # The names that ntfy reads; others take them for what they are. Headers are ASCII.
-        bad = event.kind == "bad"
-        headers["Title"] = title(event).encode("ascii", "replace").decode()
+        bad = change.kind == "bad"
+        headers["Title"] = title(change).encode("ascii", "replace").decode()
         headers["Priority"] = "high" if bad else "default"
         headers["Tags"] = "warning" if bad else "white_check_mark"
         payload = text
@@ -168,17 +199,32 @@ def _webhook(monitor: MonitorSettings, event: Event) -> None:
         ):
             status = reply.status
     except InfoForgeError as error:
-        raise NotTold(f"{error.message} ({error.hint})") from error
+        raise NotificationError(f"{error.message} ({error.hint})") from error
     except net.NetworkError as error:
-        raise NotTold(f"the server does not answer ({error.message})") from error
+        raise NotificationError(f"the server does not answer ({error.message})") from error
     if not 200 <= status < 300:
-        raise NotTold(f"the server answered HTTP {status}")
+        raise NotificationError(f"the server answered HTTP {status}")
 
 
-_WAYS: Mapping[str, Callable[[MonitorSettings, Event], None]] = {
+_CHANNELS: Mapping[str, Callable[[MonitorSettings, StateChange], None]] = {
     "command": _command,
     "webhook": _webhook,
     "mail": _mail,
     "desktop": _desktop,
     "wall": _wall,
 }
+
+
+def read_change(data: Any) -> StateChange | None:  # noqa: ANN401 - from a file
+    """A change from its JSON form; ``None`` when it is none."""
+    try:
+        return StateChange(
+            time=str(data["time"]),
+            kind=str(data["kind"]),
+            failing=tuple(data["failing"]),
+            new=dict(data["new"]),
+            over=tuple(data["over"]),
+            healed=tuple(data["healed"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

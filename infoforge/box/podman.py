@@ -47,7 +47,7 @@ _REMEDIES = (
     (
         r"dbus|sd-bus|bus connection",
         "the user's systemd does not answer: loginctl enable-linger "
-        "USER, install dbus-user-session, log in anew",
+        "USER, install dbus-user-session, log in again",
     ),
 )
 
@@ -59,7 +59,7 @@ class BoxError(CheckFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class PodmanResult:
     """How a call of Podman ended: exit code, standard output and standard error."""
 
     code: int
@@ -113,7 +113,7 @@ class Podman:
         self.program = program
         self.env = dict(environment() if env is None else env)
 
-    def run(self, *args: str, timeout: float = 60.0, stream: bool = False) -> Reply:
+    def run(self, *args: str, timeout: float = 60.0, stream: bool = False) -> PodmanResult:
         """Call Podman.
 
         Args:
@@ -151,7 +151,7 @@ class Podman:
                 "see: podman ps -a",
                 code="slow",
             ) from None
-        return Reply(done.returncode, _text(done.stdout), _text(done.stderr))
+        return PodmanResult(done.returncode, _text(done.stdout), _text(done.stderr))
 
     def call(self, *args: str, timeout: float = 60.0) -> str:
         """Call Podman and take what it printed.
@@ -194,7 +194,7 @@ class Podman:
         return found[0] if found else None
 
 
-def complaint(reply: Reply) -> str:
+def complaint(reply: PodmanResult) -> str:
     """What Podman wrote on standard error about its failure, on one line."""
     lines = [line.strip() for line in reply.err.splitlines() if line.strip()]
     starts = [i for i, line in enumerate(lines) if line.startswith("Error")]

@@ -1,6 +1,6 @@
-"""The container of the vault's database: Postgres with pgvector, beside the one of kiwix-serve.
+"""The container of the vault's database: Postgres with pgvector, next to the one of kiwix-serve.
 
-Its data lie in a named volume, so the container itself may be removed and made anew at any time.
+Its data lie in a named volume, so the container itself may be removed and recreated at any time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.box import image as images
-from infoforge.box import unit
+from infoforge.box import systemd
+from infoforge.box.container import LABEL, last_lines, read_container
 from infoforge.box.host import inspect_host
-from infoforge.box.plan import LABEL
 from infoforge.box.podman import BoxError, Podman, complaint, remedy
-from infoforge.box.state import last_lines, read_container
 from infoforge.config.settings import Settings, VaultSettings
 from infoforge.contract import InfoForgeError
 from infoforge.files import write_atomic
@@ -35,7 +34,7 @@ _SHM = "256m"
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class DatabaseStartResult:
     """How a start ended well: ``running`` (nothing was to do) or ``created``, and why."""
 
     action: str
@@ -135,7 +134,7 @@ def fetch(
         raise BoxError(error.message, hint, code=error.code) from error
 
 
-def start(settings: Settings, podman: Podman) -> Started:
+def start(settings: Settings, podman: Podman) -> DatabaseStartResult:
     """Make sure that the container runs and the database answers; do nothing when it does.
 
     Raises:
@@ -171,7 +170,9 @@ def start(settings: Settings, podman: Podman) -> Started:
                 code="run_failed",
             )
     _await(settings, podman)
-    return Started("created" if reason else "running", reason, round(time.monotonic() - begun, 2))
+    return DatabaseStartResult(
+        "created" if reason else "running", reason, round(time.monotonic() - begun, 2)
+    )
 
 
 def stop(settings: Settings, podman: Podman) -> bool:
@@ -187,12 +188,12 @@ def stop(settings: Settings, podman: Podman) -> bool:
 
 
 def heal(podman: Podman) -> bool:
-    """Have the unit make the container anew if it must be, as `unit.heal` does.
+    """Have the unit recreate the container if it must be, as `systemd.heal` does.
 
     A container that ends is started again by Podman, and may find its port still held by its own
     forwarder; then it stays down.
     """
-    return unit.heal(podman.env, _PATIENCE + 150, UNITS[0])
+    return systemd.heal(podman.env, _PATIENCE + 150, UNITS[0])
 
 
 def _await(settings: Settings, podman: Podman) -> None:
@@ -236,8 +237,8 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
         command: The CLI with an absolute path.
     """
     template = resources.files("infoforge") / "data" / f"{name}.in"
-    line = " ".join(unit.quote(word) for word in command)
+    line = " ".join(systemd.quote(word) for word in command)
     text = template.read_text("utf-8").replace("@COMMAND@", line)
-    folder = unit.quote(str(settings.vault.folder or "/nonexistent"))
+    folder = systemd.quote(str(settings.vault.folder or "/nonexistent"))
     mark = hashlib.sha256(repr(settings.vault).encode()).hexdigest()[:12]
     return text.replace("@FOLDER@", folder).replace("@SETTINGS@", mark)

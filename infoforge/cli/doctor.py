@@ -1,11 +1,9 @@
-"""`doctor`: check every link of the chain, heal what can be healed, tell what changed."""
+"""`doctor`: what the health checks found, as text, JSON or metrics."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +13,11 @@ from infoforge.cli.console import Console, colour, json_option, printable, table
 from infoforge.contract import EXIT_FAILED, CheckFailed, ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from infoforge.box.heal import Repair
-    from infoforge.box.history import Event
-    from infoforge.box.walk import Check
-    from infoforge.config.settings import Settings
+    from infoforge.box.doctor import DoctorReport
+    from infoforge.box.health import CheckResult
+    from infoforge.box.repair import Repair
 
 _COLOURS = {"PASS": "32", "WARN": "33", "FAIL": "31"}
-_HEALED_GROUPS = ("zim", "box", "kiwix", "search")
-"""What a repair may change, and so is looked at again."""
-
-
-@dataclass(slots=True)
-class _Look:
-    """One run: what was found, what was repaired, what changed since the last."""
-
-    checks: list[Check] = field(default_factory=list)
-    repairs: list[Repair] = field(default_factory=list)
-    event: Event | None = None
-    seconds: float = 0.0
 
 
 @click.command()
@@ -52,7 +37,7 @@ class _Look:
 )
 @click.option("--quiet", is_flag=True, help="Print only what is not well.")
 @click.option("--heal", is_flag=True, help="Repair what can be repaired; and --watch.")
-@click.option("--watch", is_flag=True, help="Keep the result, and tell what changed.")
+@click.option("--watch", is_flag=True, help="Record the result, and notify of what changed.")
 @click.option("--history", is_flag=True, help="Print what changed when; check nothing.")
 @click.option(
     "--format",
@@ -78,13 +63,17 @@ def doctor(
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Check every link of the chain: configuration, ZIM files, kiwix-serve, search, models.
+    """Check configuration, ZIM files, container, kiwix-serve, vault, search and models.
 
     Prints PASS, WARN or FAIL for each, with what to do next. Exit code 1 when a check failed;
     warnings alone are 0. Connects only to what is configured.
 
     Example: infoforge doctor --only zim --only search
     """
+    from infoforge.agents import skill
+    from infoforge.box.doctor import examine
+    from infoforge.box.doctor import watch as watch_box
+    from infoforge.box.health import FAIL, PASS, CheckContext
     from infoforge.config.load import load
 
     console = Console.current("doctor", as_json=as_json)
@@ -95,122 +84,60 @@ def doctor(
         raise UsageError("--output needs --format prometheus", "see infoforge doctor --help")
     if history:
         return _history(console)
-    show = _print if not (as_json or metrics) else _hide
+
+    def show(check: CheckResult) -> None:
+        if not (as_json or metrics or (quiet and check.status == PASS)):
+            _print(check)
+
+    def show_repair(made: Repair) -> None:
+        console.note(f"{'healed' if made.done else 'not healed'}: {made.reason}: {made.detail}")
+
     try:
         settings = load(ctx.obj)
     except ConfigError as error:
-        raise _bad_config(error, show) from error
-    look = _examine(console, settings, only, timeout, show, quiet=quiet, heal=heal, watch=watch)
-    failed = sum(check.status == "FAIL" for check in look.checks)
+        raise _bad_config(error, silent=as_json or metrics) from error
+    more = (("skill", skill.checks),)
+    if heal or watch:
+        report = watch_box(
+            settings,
+            timeout,
+            only,
+            more=more,
+            heal=heal,
+            show=show,
+            show_repair=show_repair,
+            warn=console.warn,
+        )
+    else:
+        report = examine(CheckContext(settings, timeout), only, more=more, show=show)
+    failed = report.count(FAIL)
     if metrics:
-        return _metrics(look, output, failed)
+        return _metrics(report, output, failed)
     verdict = f"{failed} check(s) failed" if failed else "all checks passed"
     if failed and as_json:
-        raise CheckFailed(verdict, "data.checks has each with its hint", data=_data(look))
+        raise CheckFailed(verdict, "data.checks has each with its hint", data=report.data())
     if failed or not quiet:
-        return console.finish(_data(look), f"doctor: {verdict}", EXIT_FAILED if failed else 0)
-    return console.finish(_data(look))
+        return console.finish(report.data(), f"doctor: {verdict}", EXIT_FAILED if failed else 0)
+    return console.finish(report.data())
 
 
-def _bad_config(error: ConfigError, show: Callable[[Check], None]) -> ConfigError:
+def _bad_config(error: ConfigError, *, silent: bool) -> ConfigError:
     """Nothing further can be known without it, and a bad file is exit code 2 everywhere."""
-    from infoforge.box.walk import FAIL, Check
+    from infoforge.box.doctor import DoctorReport
+    from infoforge.box.health import FAIL, CheckResult
 
-    look = _Look([Check("config", FAIL, error.message, error.hint)])
-    show(look.checks[0])
-    if show is _print:
+    report = DoctorReport([CheckResult("config", FAIL, error.message, error.hint)])
+    if not silent:
+        _print(report.checks[0])
         write(sys.stdout, "doctor: 1 check(s) failed\n")
-    return ConfigError(error.message, error.hint, code=error.code, data=_data(look))
+    return ConfigError(error.message, error.hint, code=error.code, data=report.data())
 
 
-def _examine(
-    console: Console,
-    settings: Settings,
-    only: Sequence[str],
-    timeout: float,
-    show: Callable[[Check], None],
-    *,
-    quiet: bool,
-    heal: bool,
-    watch: bool,
-) -> _Look:
-    """Look, repair, look again, and keep what changed."""
-    from infoforge.agents import skill
-    from infoforge.box.doctor import examine
-    from infoforge.box.history import Journal
-    from infoforge.box.walk import PASS, Case
-    from infoforge.box.watch import note
-
-    begun = time.monotonic()
-    look = _Look()
-
-    def walk(names: Sequence[str]) -> None:
-        case = Case(settings, timeout, measure=not (heal or watch))
-        for check in examine(case, names, (("skill", skill.steps),)):
-            look.checks.append(check)
-            if not (quiet and check.status == PASS):
-                show(check)
-
-    walk(only)
-    if heal or watch:
-        journal = Journal()
-        with journal.locked() as memory:
-            if heal:
-                _heal(console, settings, look, memory.heals)
-            if any(repair.done for repair in look.repairs) or (heal and _perhaps_over(look)):
-                again = [name for name in only if _group(name) in _HEALED_GROUPS]
-                names = again if only else _HEALED_GROUPS
-                look.checks[:] = [c for c in look.checks if _group(c.name) not in _HEALED_GROUPS]
-                if names:
-                    walk(names)
-            look.event = note(
-                settings,
-                look.checks,
-                look.repairs,
-                memory,
-                journal=journal,
-                warn=console.warn,
-                looked_at=lambda name: _asked(name, only),
-            )
-    look.seconds = time.monotonic() - begun
-    return look
-
-
-def _perhaps_over(look: _Look) -> bool:
-    """Whether what fails may be over: another timer heals, and was perhaps at work just then."""
-    from infoforge.box.checks import unit_file
-    from infoforge.box.podman import environment
-    from infoforge.box.unit import active
-
-    passing = ("box:container", "box:service", "kiwix")
-    failed = [check.name for check in look.checks if check.status == "FAIL"]
-    if not any(name in passing or _group(name) == "search" for name in failed):
-        return False
-    return unit_file().is_file() and active(environment())
-
-
-def _heal(console: Console, settings: Settings, look: _Look, heals: list[float]) -> None:
-    from infoforge.box.heal import repair
-    from infoforge.box.podman import Podman
-
-    look.repairs += repair(settings, Podman(), heals, time.time())
-    for made in look.repairs:
-        console.note(f"{'healed' if made.done else 'not healed'}: {made.reason}: {made.detail}")
-
-
-def _group(name: str) -> str:
-    return name.partition(":")[0]
-
-
-def _asked(name: str, only: Sequence[str]) -> bool:
-    return not only or any(name == other or name.startswith(f"{other}:") for other in only)
-
-
-def _metrics(look: _Look, output: str | None, failed: int) -> int:
+def _metrics(report: DoctorReport, output: str | None, failed: int) -> int:
     from infoforge.box.metrics import text
     from infoforge.box.metrics import write as put
 
-    metrics = text(look.checks, seconds=look.seconds, now=time.time())
+    metrics = text(report.checks, seconds=report.seconds, now=time.time())
     if output:
         put(Path(output), metrics)
     else:
@@ -220,23 +147,14 @@ def _metrics(look: _Look, output: str | None, failed: int) -> int:
 
 def _history(console: Console) -> int:
     """What changed when, newest last."""
-    from infoforge.box.history import Journal
+    from infoforge.box.monitor import StateStore
 
-    journal = Journal()
-    memory, events = journal.read(), journal.events()
-    state = ("bad" if memory.failing else "good") if memory.last else "unknown"
-    data = {
-        "state": state,
-        "since": memory.since or None,
-        "last": memory.last or None,
-        "failing": [{"name": n, "detail": d} for n, d in memory.failing.items()],
-        "events": events,
-    }
-    rows = [(str(e.get("time")), str(e.get("kind")), printable(_told(e))) for e in events]
-    if memory.last:
-        rows.append((memory.last, state, f"as since {memory.since} (the last look)"))
+    data = StateStore().summary()
+    rows = [(str(e.get("time")), str(e.get("kind")), printable(_told(e))) for e in data["events"]]
+    if data["last"]:
+        rows.append((data["last"], data["state"], f"as since {data['since']} (the last run)"))
     if not rows:
-        console.note("no look was kept yet: infoforge doctor --watch, or infoforge-doctor.timer")
+        console.note("no run was recorded yet: infoforge doctor --watch, or infoforge-doctor.timer")
     return console.finish(data, table(rows))
 
 
@@ -247,11 +165,7 @@ def _told(event: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _hide(check: Check) -> None:
-    """Nothing for people where a program reads."""
-
-
-def _print(check: Check) -> None:
+def _print(check: CheckResult) -> None:
     mark = check.status
     if colour(sys.stdout):
         mark = f"\033[{_COLOURS[mark]}m{mark}\033[0m"
@@ -259,27 +173,3 @@ def _print(check: Check) -> None:
     if check.hint:
         text += f"         next: {printable(check.hint)}\n"
     write(sys.stdout, text)
-
-
-def _data(look: _Look) -> dict[str, Any]:
-    checks = look.checks
-    counts = {
-        word: sum(check.status == status for check in checks)
-        for word, status in (("passed", "PASS"), ("warned", "WARN"), ("failed", "FAIL"))
-    }
-    rows = [
-        {
-            "name": c.name,
-            "status": c.status,
-            "detail": c.detail,
-            "hint": c.hint,
-            "measured": dict(c.measured),
-        }
-        for c in checks
-    ]
-    healed = [
-        {"what": r.what, "reason": r.reason, "done": r.done, "detail": r.detail}
-        for r in look.repairs
-    ]
-    change = look.event.data() if look.event else None
-    return {"checks": rows, **counts, "healed": healed, "change": change}

@@ -14,9 +14,8 @@ from infoforge.cli.console import Console, json_option, printable, table, write
 from infoforge.contract import EXIT_FAILED
 
 if TYPE_CHECKING:
-    from infoforge.box.life import Started
+    from infoforge.box.lifecycle import BoxStatus, StartResult
     from infoforge.box.podman import Podman
-    from infoforge.box.status import Status
     from infoforge.config.settings import Settings
 
 
@@ -45,30 +44,30 @@ def start(ctx: click.Context, as_json: bool) -> int:
 
     Example: infoforge serve start
     """
-    return _start(ctx, "serve start", as_json, anew=False)
+    return _start(ctx, "serve start", as_json, recreate=False)
 
 
 @serve.command()
 @json_option
 @click.pass_context
 def recreate(ctx: click.Context, as_json: bool) -> int:
-    """Make the container anew, even if it is well.
+    """Recreate the container, even if it is well.
 
     Example: infoforge serve recreate
     """
-    return _start(ctx, "serve recreate", as_json, anew=True)
+    return _start(ctx, "serve recreate", as_json, recreate=True)
 
 
-def _start(ctx: click.Context, command: str, as_json: bool, *, anew: bool) -> int:
-    from infoforge.box import life
+def _start(ctx: click.Context, command: str, as_json: bool, *, recreate: bool) -> int:
+    from infoforge.box import lifecycle
 
     console = Console.current(command, as_json=as_json)
     settings, podman = _parts(ctx)
-    started = life.start(settings, podman, console.warn, anew=anew)
+    started = lifecycle.start(settings, podman, console.warn, recreate=recreate)
     return console.finish(_started_data(started), _started_text(started))
 
 
-def _started_data(started: Started) -> dict[str, object]:
+def _started_data(started: StartResult) -> dict[str, object]:
     prepared = started.prepared
     return {
         "changed": started.action == "created",
@@ -76,7 +75,7 @@ def _started_data(started: Started) -> dict[str, object]:
         "reason": started.reason,
         "url": started.url,
         "seconds": started.seconds,
-        "fingerprint": prepared.plan.fingerprint,
+        "fingerprint": prepared.spec.fingerprint,
         "zims": {
             "served": list(started.books),
             "missing": list(started.missing),
@@ -87,12 +86,12 @@ def _started_data(started: Started) -> dict[str, object]:
         },
         "choices": [
             {"what": choice.what, "value": choice.value, "reason": choice.reason}
-            for choice in prepared.plan.choices
+            for choice in prepared.spec.choices
         ],
     }
 
 
-def _started_text(started: Started) -> str:
+def _started_text(started: StartResult) -> str:
     books = f"{len(started.books)} ZIM{'s' * (len(started.books) != 1)}"
     if started.action == "running":
         return f"already serving {books} at {started.url}"
@@ -107,11 +106,11 @@ def stop(ctx: click.Context, as_json: bool) -> int:
 
     Example: infoforge serve stop
     """
-    from infoforge.box import life
+    from infoforge.box import lifecycle
 
     console = Console.current("serve stop", as_json=as_json)
     settings, podman = _parts(ctx)
-    stopped = life.stop(settings, podman)
+    stopped = lifecycle.stop(settings, podman)
     return console.finish({"changed": stopped}, "stopped" if stopped else "it was not running")
 
 
@@ -125,14 +124,14 @@ def status(ctx: click.Context, as_json: bool) -> int:
 
     Example: infoforge serve status --json
     """
-    from infoforge.box.status import look
+    from infoforge.box.lifecycle import box_status
 
     console = Console.current("serve status", as_json=as_json)
-    found = look(*_parts(ctx))
+    found = box_status(*_parts(ctx))
     return console.finish(found.data(), _status_text(found), EXIT_FAILED if found.faults else 0)
 
 
-def _status_text(found: Status) -> str:
+def _status_text(found: BoxStatus) -> str:
     container, prepared = found.container, found.prepared
     rows = [("url", found.url)]
     if container is not None:
@@ -142,7 +141,7 @@ def _status_text(found: Status) -> str:
     rows += [("serves", file) for file in found.served]
     if prepared is not None:
         rows += [("left out", f"{i.file}: {i.reason}") for i in prepared.selection.left_out]
-        rows += [(c.what, f"{c.value} ({c.reason})") for c in prepared.plan.choices]
+        rows += [(c.what, f"{c.value} ({c.reason})") for c in prepared.spec.choices]
         host = prepared.host
         mode = "rootless" if host.rootless else "as root"
         cgroups = f"cgroups {host.cgroup_version} by {host.cgroup_manager}"
@@ -194,11 +193,11 @@ def command(ctx: click.Context, as_json: bool) -> int:
 
     Example: infoforge serve command
     """
-    from infoforge.box.life import prepare
+    from infoforge.box.lifecycle import prepare
 
     console = Console.current("serve command", as_json=as_json)
     settings, podman = _parts(ctx)
-    plan = prepare(settings, podman, need_image=False).plan
+    plan = prepare(settings, podman, need_image=False).spec
     line = ["podman", *plan.argv]
     data = {"argv": line, "fingerprint": plan.fingerprint}
     return console.finish(data, shlex.join(line))
@@ -213,7 +212,7 @@ def pull(ctx: click.Context, as_json: bool) -> int:
     Example: infoforge serve pull
     """
     from infoforge.box import image
-    from infoforge.box.status import image_data
+    from infoforge.box.lifecycle import image_data
 
     console = Console.current("serve pull", as_json=as_json)
     settings, podman = _parts(ctx)
@@ -235,7 +234,7 @@ def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
     Example: infoforge serve load kiwix-serve.tar
     """
     from infoforge.box import image
-    from infoforge.box.status import image_data
+    from infoforge.box.lifecycle import image_data
 
     console = Console.current("serve load", as_json=as_json)
     settings, podman = _parts(ctx)
@@ -250,33 +249,33 @@ def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
 @json_option
 @click.pass_context
 def heal(ctx: click.Context, as_json: bool) -> int:
-    """Have infoforge.service make the container anew, if it serves no books (a timer calls this).
+    """Have infoforge.service recreate the container, if it serves no books (a timer calls this).
 
     A box that was stopped on purpose stays stopped.
 
     Example: infoforge serve heal
     """
-    from infoforge.box import life, unit
+    from infoforge.box import lifecycle, systemd
 
     console = Console.current("serve heal", as_json=as_json)
     settings, podman = _parts(ctx)
-    reason = life.ill(settings, podman)
-    healed = bool(reason) and unit.heal(podman.env, settings.box.start_timeout + 120)
+    reason = lifecycle.unhealthy_reason(settings, podman)
+    healed = bool(reason) and systemd.heal(podman.env, settings.box.start_timeout + 120)
     if healed:
-        text = f"made anew, since {reason}"
+        text = f"recreated, since {reason}"
         _tell_repair(settings, reason, console)
     else:
-        text = f"{reason}; {unit.UNIT_NAME} is not active" if reason else "serving"
+        text = f"{reason}; {systemd.UNIT_NAME} is not active" if reason else "serving"
     return console.finish({"changed": healed, "reason": reason}, text)
 
 
 def _tell_repair(settings: Settings, reason: str, console: Console) -> None:
     """The box serves again whether or not the repair can be kept and told."""
-    from infoforge.box.watch import note_repair
+    from infoforge.box.monitor import record_repair
     from infoforge.contract import InfoForgeError, WarningMessage
 
     try:
-        note_repair(settings, reason, console.warn)
+        record_repair(settings, reason, console.warn)
     except InfoForgeError as error:
         console.warn(WarningMessage("state_folder", error.message))
 
@@ -296,7 +295,7 @@ def show_unit(ctx: click.Context, name: str | None, program: str | None, as_json
 
     Example: infoforge serve unit > ~/.config/systemd/user/infoforge.service
     """
-    from infoforge.box.unit import UNIT_NAME, UNITS, own_command, unit_text
+    from infoforge.box.systemd import UNIT_NAME, UNITS, own_command, unit_text
     from infoforge.config.load import load
     from infoforge.contract import UsageError
 

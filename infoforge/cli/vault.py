@@ -314,7 +314,7 @@ def show_unit(ctx: click.Context, name: str, program: str | None, as_json: bool)
     Example: infoforge vault unit infoforge-vault.service
     """
     from infoforge.box.postgres import UNITS, unit_text
-    from infoforge.box.unit import own_command
+    from infoforge.box.systemd import own_command
 
     console = Console.current("vault unit", as_json=as_json)
     if name not in UNITS:

@@ -54,8 +54,8 @@ def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
 
 
 def _fetch(ctx: click.Context, console: Console, archive: Path | None) -> int:
+    from infoforge.box.lifecycle import image_data
     from infoforge.box.postgres import fetch
-    from infoforge.box.status import image_data
 
     settings, podman = _parts(ctx)
     name = settings.vault.image

@@ -1,4 +1,4 @@
-"""The box watches itself: it warnings, heals what can be healed, tells once, and tells the end."""
+"""The box monitors itself: it repairs what it can, and reports each change once, and its end."""
 
 from __future__ import annotations
 

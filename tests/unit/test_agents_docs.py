@@ -14,10 +14,10 @@ from infoforge.agents import skill
 from infoforge.agents.server import AT_ONCE
 from infoforge.agents.stats import LARGEST
 from infoforge.agents.tools import LARGEST_WINDOW, OUTPUT_SCHEMA, TOOLS, WINDOW
-from infoforge.box import history, metrics
-from infoforge.box.notify import ways
-from infoforge.box.unit import UNITS
-from infoforge.box.walk import PASS, Check
+from infoforge.box import metrics, monitor
+from infoforge.box.health import PASS, CheckResult
+from infoforge.box.notify import channels
+from infoforge.box.systemd import UNITS
 from infoforge.config.settings import MonitorSettings
 from infoforge.contract import STATUS_BY_EXIT
 
@@ -47,12 +47,12 @@ def test_the_tools_are_described_with_their_arguments() -> None:
 def test_every_way_of_telling_is_described() -> None:
     every = MonitorSettings(command="x", webhook="http://x", mail="x", desktop=True, wall=True)
     block = MONITOR.split("```yaml")[1].split("```")[0]
-    for way in ways(every):
+    for way in channels(every):
         assert re.search(rf"^  {way}: ", block, re.M), way
     assert f"interval: {MonitorSettings().interval} " in block
     assert f"`monitor.heal_hourly` ({MonitorSettings().heal_hourly})" in MONITOR
-    assert f"({history.EVENTS} changes)" in MONITOR
-    assert f"up to {history.UNTOLD} messages" in MONITOR
+    assert f"({monitor.EVENTS} changes)" in MONITOR
+    assert f"up to {monitor.UNTOLD} messages" in MONITOR
 
 
 def test_the_units_that_are_named_can_be_printed() -> None:
@@ -62,7 +62,7 @@ def test_the_units_that_are_named_can_be_printed() -> None:
 
 def test_every_metric_is_described() -> None:
     measured = dict.fromkeys(metrics.MEASURES, 1.0)
-    text = metrics.text([Check("x", PASS, "", "", "x", measured)], seconds=1, now=1)
+    text = metrics.text([CheckResult("x", PASS, "", "", "x", measured)], seconds=1, now=1)
     made = set(re.findall(r"^# TYPE (\w+)", text, re.M))
     assert made == set(re.findall(r"`(infoforge_\w+)", MONITOR))
 

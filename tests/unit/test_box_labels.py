@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from infoforge.box import checks, heal, unit
+from infoforge.box import box_checks, repair, systemd
+from infoforge.box.health import FAIL, PASS, CheckContext, CheckResult
 from infoforge.box.host import Host, Mount, foreign_file
-from infoforge.box.walk import FAIL, PASS, Case, Check
 from infoforge.config.settings import Settings, ZimSettings
 
 HOST = Host((5, 4, 2), True, "v2", "systemd", frozenset(), True, True, 65537)
@@ -33,16 +33,16 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def enforcing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that enforces, on a file system that keeps labels."""
-    monkeypatch.setattr(checks, "enforcing", lambda: True)
-    monkeypatch.setattr(heal, "enforcing", lambda: True)
-    monkeypatch.setattr(checks, "inspect_host", lambda _: HOST)
-    monkeypatch.setattr(checks, "mount_of", lambda _: Mount("/", "ext4", "rw,seclabel"))
-    monkeypatch.setattr(checks, "label_of", lambda path: LABELS[path.name])
+    monkeypatch.setattr(box_checks, "enforcing", lambda: True)
+    monkeypatch.setattr(repair, "enforcing", lambda: True)
+    monkeypatch.setattr(box_checks, "inspect_host", lambda _: HOST)
+    monkeypatch.setattr(box_checks, "mount_of", lambda _: Mount("/", "ext4", "rw,seclabel"))
+    monkeypatch.setattr(box_checks, "label_of", lambda path: LABELS[path.name])
 
 
-def doctor(folder: Path) -> Check:
-    case = Case(Settings(zims=replace(ZimSettings(), folder=folder)))
-    (check,) = checks._label(case, NOBODY)
+def doctor(folder: Path) -> CheckResult:
+    context = CheckContext(Settings(zims=replace(ZimSettings(), folder=folder)))
+    (check,) = box_checks._label(context, NOBODY)
     return check
 
 
@@ -86,19 +86,19 @@ def test_no_label_is_asked_of_a_container_that_needs_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "moved.zim").touch()
-    monkeypatch.setattr(checks, "foreign_file", lambda _: "/srv/zims/of-root.zim")
+    monkeypatch.setattr(box_checks, "foreign_file", lambda _: "/srv/zims/of-root.zim")
     check = doctor(folder)
     assert check.status == PASS
     assert "label=disable: /srv/zims/of-root.zim belongs to another user" in check.detail
     monkeypatch.undo()
-    monkeypatch.setattr(checks, "enforcing", lambda: True)
-    monkeypatch.setattr(checks, "inspect_host", lambda _: replace(HOST, selinux=False))
-    monkeypatch.setattr(checks, "mount_of", lambda _: Mount("/", "ext4", "rw,seclabel"))
-    assert doctor(folder) == Check("box:label", PASS, "none: Podman is set to use no labels")
+    monkeypatch.setattr(box_checks, "enforcing", lambda: True)
+    monkeypatch.setattr(box_checks, "inspect_host", lambda _: replace(HOST, selinux=False))
+    monkeypatch.setattr(box_checks, "mount_of", lambda _: Mount("/", "ext4", "rw,seclabel"))
+    assert doctor(folder) == CheckResult("box:label", PASS, "none: Podman is set to use no labels")
 
 
 class Well:
-    """What `box.status.look` finds of a container that serves."""
+    """What `box_status` finds of a container that serves."""
 
     problem = None
     faults = ()
@@ -116,17 +116,17 @@ def test_a_label_that_was_changed_under_a_running_server_is_healed(
     class Podman:
         env: ClassVar[dict[str, str]] = {}
 
-    monkeypatch.setattr(heal, "unit_file", lambda: folder / "good.zim")
-    monkeypatch.setattr(unit, "systemctl", lambda *_, **__: (0, "enabled"))
-    monkeypatch.setattr(heal, "look", lambda *_: Well())
+    monkeypatch.setattr(systemd, "unit_file", lambda: folder / "good.zim")
+    monkeypatch.setattr(systemd, "systemctl", lambda *_, **__: (0, "enabled"))
+    monkeypatch.setattr(repair, "box_status", lambda *_: Well())
     settings = Settings(zims=replace(ZimSettings(), folder=folder))
 
-    def needs() -> Iterator[heal.Need]:
-        return heal.needs(settings, Podman())  # type: ignore[arg-type]
+    def needs() -> Iterator[repair.Fault]:
+        return repair.find_faults(settings, Podman())  # type: ignore[arg-type]
 
     assert list(needs()) == []
     (folder / "moved.zim").touch()
     (need,) = needs()
-    assert need == heal.Need("container", "it may not read: moved.zim is user_home_t")
-    monkeypatch.setattr(heal, "enforcing", lambda: False)
+    assert need == repair.Fault("container", "it may not read: moved.zim is user_home_t")
+    monkeypatch.setattr(repair, "enforcing", lambda: False)
     assert list(needs()) == []

@@ -16,32 +16,32 @@ import pytest
 import yaml
 from support.cli import Cli
 
-from infoforge.box import forward, ports
-from infoforge.box.checks import age_in_days
-from infoforge.box.host import subordinate_ids
-from infoforge.box.podman import BoxError, Podman, Reply, complaint, environment, remedy
+from infoforge.box import host
+from infoforge.box.box_checks import age_in_days
+from infoforge.box.host import Holder, holder, listeners, subordinate_ids
+from infoforge.box.podman import BoxError, Podman, PodmanResult, complaint, environment, remedy
 from infoforge.box.probe import base_url, catalog
-from infoforge.box.unit import UNITS, unit_text
+from infoforge.box.systemd import UNITS, unit_text
 from infoforge.config.settings import BoxSettings, Settings
 
 
 def test_the_holder_of_a_port_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        held = ports.holder("127.0.0.1", port)
+        held = holder("127.0.0.1", port)
         assert held is not None
         assert held.pid == os.getpid()
         assert str(os.getpid()) in str(held)
-        assert ports.listeners(port)[0].loopback
-        assert ports.holder("127.0.0.2", port) is None
-    assert ports.holder("127.0.0.1", port) is None
+        assert listeners(port)[0].is_loopback
+        assert holder("127.0.0.2", port) is None
+    assert holder("127.0.0.1", port) is None
 
 
 def test_a_port_open_to_all_holds_every_address() -> None:
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = server.getsockname()[1]
-        assert ports.holder("127.0.0.1", port) is not None
-        assert not ports.listeners(port)[0].loopback
+        assert holder("127.0.0.1", port) is not None
+        assert not listeners(port)[0].is_loopback
 
 
 def test_a_hidden_process_is_told_by_its_user(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_a_hidden_process_is_told_by_its_user(tmp_path: Path) -> None:
         "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000"
         "     0        0 4242 1 0000000000000000 100 0 0 10 0\n"
     )
-    held = ports.holder("127.0.0.1", 8080, tmp_path)
-    assert held == ports.Holder("user root", 0, "127.0.0.1")
+    held = holder("127.0.0.1", 8080, tmp_path)
+    assert held == Holder("user root", 0, "127.0.0.1")
     assert str(held) == "a program of user root"
 
 
@@ -60,7 +60,7 @@ def test_a_port_of_another_program_is_refused_with_its_name(tmp_path: Path) -> N
     with socket.create_server(("127.0.0.1", 0)) as server:
         box = BoxSettings(port=server.getsockname()[1])
         with pytest.raises(BoxError) as refused:
-            forward.check_port(podman_that(tmp_path, "exit 0"), box)
+            host.check_port(podman_that(tmp_path, "exit 0"), box)
     assert refused.value.code == "port_held"
     assert f"(process {os.getpid()})" in refused.value.message
     assert "box.port" in refused.value.hint
@@ -86,9 +86,9 @@ def test_a_port_of_another_container_is_refused_with_its_name(tmp_path: Path) ->
         box = BoxSettings(port=server.getsockname()[1])
         line = f"echo 'music 127.0.0.1:{box.port}->80/tcp'"
         with pytest.raises(BoxError, match="is held by the container 'music'"):
-            forward.check_port(podman_that(tmp_path, line), box)
+            host.check_port(podman_that(tmp_path, line), box)
         line = f"echo 'infoforge-kiwix 127.0.0.1:{box.port}->8080/tcp'"
-        forward.check_port(podman_that(tmp_path, line), box)
+        host.check_port(podman_that(tmp_path, line), box)
 
 
 def test_a_hanging_podman_is_given_up(tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_a_hanging_podman_is_given_up(tmp_path: Path) -> None:
 
 def test_the_reason_may_stand_after_the_line_that_says_error() -> None:
     err = 'time="…" level=warning msg="x"\nError: pasta failed with exit code 1:\nNo interface\n'
-    assert complaint(Reply(126, "", err)) == "pasta failed with exit code 1: No interface"
-    assert complaint(Reply(1, "", "")) == "it said nothing"
+    assert complaint(PodmanResult(126, "", err)) == "pasta failed with exit code 1: No interface"
+    assert complaint(PodmanResult(1, "", "")) == "it said nothing"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from infoforge.box.books import Book, Selection
+from infoforge.box.container import LABEL, ContainerSpec, make_spec, shell_glob
 from infoforge.box.host import Host, Mount, mount_of
-from infoforge.box.plan import LABEL, Plan, make_plan, shell_glob
 from infoforge.box.podman import BoxError
 from infoforge.config.settings import BoxSettings
 
@@ -39,8 +39,8 @@ def plan(
     mount: Mount = EXT4,
     image_id: str = "sha256:aa",
     foreign: str = "",
-) -> Plan:
-    return make_plan(
+) -> ContainerSpec:
+    return make_spec(
         box or BoxSettings(),
         Selection(Path(folder), books, ()),
         host,

@@ -15,8 +15,17 @@ from jsonschema import Draft202012Validator
 from support.fault_server import refused_url, reply
 
 import infoforge
-from infoforge.box.doctor import GROUPS, examine, months_between
-from infoforge.box.walk import FAIL, PASS, WARN, Case, Check, Step, walk
+from infoforge.box.checks import months_between
+from infoforge.box.doctor import GROUPS, examine
+from infoforge.box.health import (
+    FAIL,
+    PASS,
+    WARN,
+    CheckContext,
+    CheckResult,
+    HealthCheck,
+    run_checks,
+)
 from infoforge.config.settings import (
     EndpointSettings,
     KiwixSettings,
@@ -43,7 +52,7 @@ def folder(make_zim):
 
 def checks(settings, *only, today=date(2026, 11, 29), timeout=20.0):
     """Status by name, and the whole checks by name (the last of a name wins)."""
-    made = list(examine(Case(settings, timeout, today), only))
+    made = examine(CheckContext(settings, timeout, today), only).checks
     return {c.name: c.status for c in made}, {c.name: c for c in made}
 
 
@@ -51,7 +60,7 @@ def checks(settings, *only, today=date(2026, 11, 29), timeout=20.0):
 
 
 def step(name, *statuses):
-    return Step(name, lambda: [Check(name, status, "x") for status in statuses])
+    return HealthCheck(name, lambda: [CheckResult(name, status, "x") for status in statuses])
 
 
 def bad(error):
@@ -63,13 +72,13 @@ def bad(error):
 
 def test_a_failing_link_does_not_stop_the_walk():
     groups = (
-        ("a", lambda case: [Step("a:1", bad(ValueError("odd"))), step("a:2", PASS)]),
-        ("b", lambda case: bad(RuntimeError("no list"))()),
-        ("c", lambda case: [Step("c", bad(ConfigError("wrong", "mend it")))]),
-        ("d", lambda case: [Step("d", bad(CorpusError("is down")))]),
-        ("e", lambda case: [step("e", PASS)]),
+        ("a", lambda context: [HealthCheck("a:1", bad(ValueError("odd"))), step("a:2", PASS)]),
+        ("b", lambda context: bad(RuntimeError("no list"))()),
+        ("c", lambda context: [HealthCheck("c", bad(ConfigError("wrong", "mend it")))]),
+        ("d", lambda context: [HealthCheck("d", bad(CorpusError("is down")))]),
+        ("e", lambda context: [step("e", PASS)]),
     )
-    made = list(walk(Case(Settings()), groups))
+    made = list(run_checks(CheckContext(Settings()), groups))
     assert [(c.name, c.status) for c in made] == [
         ("a:1", FAIL), ("a:2", PASS), ("b", FAIL), ("c", FAIL), ("d", FAIL), ("e", PASS),
     ]  # fmt: skip
@@ -80,21 +89,23 @@ def test_a_failing_link_does_not_stop_the_walk():
 
 def test_what_was_found_before_a_fault_is_kept():
     def half():
-        yield Check("a", PASS, "good")
+        yield CheckResult("a", PASS, "good")
         raise ValueError("then odd")
 
-    made = list(walk(Case(Settings()), (("a", lambda case: [Step("a", half)]),)))
+    made = list(
+        run_checks(CheckContext(Settings()), (("a", lambda context: [HealthCheck("a", half)]),))
+    )
     assert [c.status for c in made] == [PASS, FAIL]
 
 
 def test_a_check_that_hangs_fails_and_the_walk_goes_on(monkeypatch):
     never = threading.Event()
     groups = (
-        ("a", lambda case: [Step("a", lambda: never.wait() and [])]),
-        ("b", lambda case: [step("b", PASS)]),
+        ("a", lambda context: [HealthCheck("a", lambda: never.wait() and [])]),
+        ("b", lambda context: [step("b", PASS)]),
     )
-    case = Case(Settings(), timeout=-2.49)  # 4 * timeout + 10: patience of 0.04 s
-    made = {c.name: c for c in walk(case, groups)}
+    context = CheckContext(Settings(), timeout=-2.49)  # 4 * timeout + 10: patience of 0.04 s
+    made = {c.name: c for c in run_checks(context, groups)}
     never.set()
     assert (made["a"].status, made["b"].status) == (FAIL, PASS)
     assert "no end within" in made["a"].detail
@@ -102,10 +113,10 @@ def test_a_check_that_hangs_fails_and_the_walk_goes_on(monkeypatch):
 
 
 THREE = (
-    ("zim", lambda case: [step("zim:a", PASS), step("zim:ab", FAIL)]),
-    ("endpoint", lambda case: [Step("endpoint:x", lambda: [
-        Check("endpoint:x", PASS, ""), Check("endpoint:x:model", PASS, "")])]),
-    ("kiwix", lambda case: bad(AssertionError("not asked for"))()),
+    ("zim", lambda context: [step("zim:a", PASS), step("zim:ab", FAIL)]),
+    ("endpoint", lambda context: [HealthCheck("endpoint:x", lambda: [
+        CheckResult("endpoint:x", PASS, ""), CheckResult("endpoint:x:model", PASS, "")])]),
+    ("kiwix", lambda context: bad(AssertionError("not asked for"))()),
 )  # fmt: skip
 
 
@@ -119,19 +130,19 @@ THREE = (
     ],
 )
 def test_only_what_is_asked_for_is_looked_at(only, names):
-    assert [c.name for c in walk(Case(Settings()), THREE, only)] == names
+    assert [c.name for c in run_checks(CheckContext(Settings()), THREE, only)] == names
 
 
 def test_asking_for_one_link_of_a_chain_shows_it():
-    names = [c.name for c in walk(Case(Settings()), THREE, ("endpoint:x:model",))]
+    names = [c.name for c in run_checks(CheckContext(Settings()), THREE, ("endpoint:x:model",))]
     assert "endpoint:x:model" in names
 
 
 def test_asking_for_what_is_not_there_fails():
-    (made,) = walk(Case(Settings()), THREE, ("zim:c",))
+    (made,) = run_checks(CheckContext(Settings()), THREE, ("zim:c",))
     assert (made.name, made.status) == ("zim:c", FAIL)
     with pytest.raises(UsageError, match="no such check: zip") as caught:
-        list(walk(Case(Settings()), THREE, ("zip",)))
+        list(run_checks(CheckContext(Settings()), THREE, ("zip",)))
     assert "'zim'" in caught.value.hint
 
 
@@ -160,8 +171,10 @@ def test_a_key_that_others_may_read_is_a_warning(folder, tmp_path):
     key.write_text("sk-x")
     key.chmod(0o644)
     endpoint = replace(QUOTE, api_key_file=key)
-    made = examine(Case(Settings(zims=ZimSettings(folder), endpoints=(endpoint,))), ("config",))
-    assert [c.status for c in made] == [WARN, PASS]
+    made = examine(
+        CheckContext(Settings(zims=ZimSettings(folder), endpoints=(endpoint,))), ("config",)
+    )
+    assert [c.status for c in made.checks] == [WARN, PASS]
 
 
 @pytest.mark.parametrize("kind", ["missing", "empty", "file"])
@@ -178,7 +191,7 @@ def test_a_folder_without_zims_fails_with_the_next_step(tmp_path, kind):
 
 def test_an_enabled_zim_that_is_not_there_fails(folder):
     zims = ZimSettings(folder, ("wiki_en", "wiki_de"))
-    made = list(examine(Case(Settings(zims=zims)), ("folder",)))
+    made = examine(CheckContext(Settings(zims=zims)), ("folder",)).checks
     assert [c.status for c in made] == [FAIL, PASS]
     assert "wiki_de" in made[0].detail
 

@@ -15,60 +15,63 @@ import pytest
 from support.fault_server import FaultServer, refused_url
 
 from infoforge import files
-from infoforge.box import heal, history, metrics, notify, postgres, unit, watch
-from infoforge.box.heal import Need, Repair
-from infoforge.box.history import EVENTS, Event, Journal
+from infoforge.box import metrics, monitor, notify, postgres, repair, systemd
+from infoforge.box.health import FAIL, PASS, WARN, CheckResult
+from infoforge.box.monitor import EVENTS, StateChange, StateStore
 from infoforge.box.podman import BoxError, Podman
-from infoforge.box.walk import FAIL, PASS, WARN, Check
+from infoforge.box.repair import Fault, Repair
 from infoforge.config.settings import MonitorSettings, Settings
 from infoforge.contract import CheckFailed, WarningMessage
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
-GOOD = [Check("config", PASS, "fine"), Check("kiwix", PASS, "serves 1 book(s)")]
-DOWN = [Check("config", PASS, "fine"), Check("kiwix", FAIL, "does not answer", "start it")]
+GOOD = [CheckResult("config", PASS, "fine"), CheckResult("kiwix", PASS, "serves 1 book(s)")]
+DOWN = [
+    CheckResult("config", PASS, "fine"),
+    CheckResult("kiwix", FAIL, "does not answer", "start it"),
+]
 
 
-class Watch:
+class MonitoredBox:
     """A box that is looked at again and again, each time a minute later."""
 
     def __init__(self, tmp_path: Path, settings: Settings | None = None) -> None:
-        self.journal = Journal(tmp_path / "state")
+        self.store = StateStore(tmp_path / "state")
         self.settings = settings or Settings()
         self.warnings: list[WarningMessage] = []
         self.now = NOW
 
     def look(
-        self, checks: list[Check], repairs: tuple[Repair, ...] = (), only: str = ""
-    ) -> Event | None:
+        self, checks: list[CheckResult], repairs: tuple[Repair, ...] = (), only: str = ""
+    ) -> StateChange | None:
         self.now += timedelta(minutes=1)
-        with self.journal.locked() as memory:
-            return watch.note(
+        with self.store.locked() as memory:
+            return monitor.record(
                 self.settings,
                 checks,
                 repairs,
                 memory,
-                journal=self.journal,
+                store=self.store,
                 warn=self.warnings.append,
-                looked_at=lambda name: not only or name == only,
+                asked_for=lambda name: not only or name == only,
                 now=self.now,
             )
 
     @property
     def kinds(self) -> list[str]:
-        return [event["kind"] for event in self.journal.events()]
+        return [event["kind"] for event in self.store.events()]
 
 
 # What is told, and how often
 
 
 def test_a_change_is_told_once_and_its_end_once(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     assert box.look(GOOD) is None
     bad = box.look(DOWN)
     assert bad is not None
     assert (bad.kind, dict(bad.new)) == ("bad", {"kiwix": "does not answer"})
     assert box.look(DOWN) is None
-    assert box.look([DOWN[0], Check("kiwix", FAIL, "another word for it")]) is None
+    assert box.look([DOWN[0], CheckResult("kiwix", FAIL, "another word for it")]) is None
     good = box.look(GOOD)
     assert good is not None
     assert (good.kind, good.over) == ("good", ("kiwix",))
@@ -77,14 +80,14 @@ def test_a_change_is_told_once_and_its_end_once(tmp_path: Path) -> None:
 
 
 def test_a_first_look_at_a_broken_box_is_told(tmp_path: Path) -> None:
-    event = Watch(tmp_path).look(DOWN)
+    event = MonitoredBox(tmp_path).look(DOWN)
     assert event is not None
     assert event.kind == "bad"
 
 
 def test_a_second_fault_is_told_and_the_end_of_one_of_two(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
-    both = [DOWN[1], Check("endpoint:o", FAIL, "refused")]
+    box = MonitoredBox(tmp_path)
+    both = [DOWN[1], CheckResult("endpoint:o", FAIL, "refused")]
     box.look(DOWN)
     box.look(both)
     box.look([both[1]])
@@ -93,7 +96,7 @@ def test_a_second_fault_is_told_and_the_end_of_one_of_two(tmp_path: Path) -> Non
 
 
 def test_a_repair_is_told_even_if_nothing_failed_before(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     box.look(GOOD)
     event = box.look(GOOD, (Repair("container", "it was gone", True, "made anew"),))
     assert event is not None
@@ -102,27 +105,27 @@ def test_a_repair_is_told_even_if_nothing_failed_before(tmp_path: Path) -> None:
 
 
 def test_warnings_are_no_change(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     box.look(GOOD)
-    assert box.look([*GOOD, Check("zim:a", WARN, "old")]) is None
+    assert box.look([*GOOD, CheckResult("zim:a", WARN, "old")]) is None
 
 
 def test_a_look_at_a_part_leaves_the_rest_as_it_was_known(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
-    box.look([*DOWN, Check("endpoint:o", FAIL, "refused")])
-    assert box.look([Check("kiwix", FAIL, "does not answer")], only="kiwix") is None
-    event = box.look([Check("kiwix", PASS, "fine")], only="kiwix")
+    box = MonitoredBox(tmp_path)
+    box.look([*DOWN, CheckResult("endpoint:o", FAIL, "refused")])
+    assert box.look([CheckResult("kiwix", FAIL, "does not answer")], only="kiwix") is None
+    event = box.look([CheckResult("kiwix", PASS, "fine")], only="kiwix")
     assert event is not None
     assert (event.kind, event.failing) == ("better", ("endpoint:o",))
 
 
 def test_since_is_when_good_turned_bad(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     box.look(GOOD)
     box.look(DOWN)
-    since = box.journal.read().since
+    since = box.store.read().since
     box.look(DOWN)
-    memory = box.journal.read()
+    memory = box.store.read()
     assert memory.since == since < memory.last
 
 
@@ -130,29 +133,29 @@ def test_since_is_when_good_turned_bad(tmp_path: Path) -> None:
 
 
 def test_the_history_is_bounded(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    with journal.locked():
+    store = StateStore(tmp_path)
+    with store.locked():
         for number in range(EVENTS * 2):
-            journal.add(Event(str(number), "bad"))
-    events = journal.events()
+            store.add(StateChange(str(number), "bad"))
+    events = store.events()
     assert EVENTS <= len(events) <= EVENTS + EVENTS // 4
     assert events[-1]["time"] == str(EVENTS * 2 - 1)
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"failing": 3}', "\x00"])
 def test_a_damaged_memory_is_an_empty_one(tmp_path: Path, damage: str) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     box.look(DOWN)
-    box.journal.state_file.write_text(damage)
+    box.store.state_file.write_text(damage)
     event = box.look(DOWN)
     assert event is not None
     assert event.kind == "bad"
 
 
 def test_a_torn_line_of_the_history_is_passed_over(tmp_path: Path) -> None:
-    box = Watch(tmp_path)
+    box = MonitoredBox(tmp_path)
     box.look(DOWN)
-    with box.journal.history_file.open("a") as out:
+    with box.store.history_file.open("a") as out:
         out.write('{"time": "2026\n')
     box.look(GOOD)
     assert box.kinds == ["bad", "good"]
@@ -163,28 +166,28 @@ def test_on_a_full_disk_it_is_told_once_all_the_same(
 ) -> None:
     told = tmp_path / "told"
     program = script(tmp_path, f'cat >> "{told}"; echo >> "{told}"')
-    box = Watch(tmp_path, Settings(monitor=MonitorSettings(command=str(program))))
+    box = MonitoredBox(tmp_path, Settings(monitor=MonitorSettings(command=str(program))))
     box.look(GOOD)
 
     def full(path: Path, content: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def nothing(event: Event) -> None:
+    def nothing(event: StateChange) -> None:
         raise CheckFailed("cannot keep it", code="state_folder")
 
     monkeypatch.setattr(files, "write_atomic", full)
-    monkeypatch.setattr(box.journal, "add", nothing)
-    disk = [Check("box:disk", FAIL, "0 bytes free")]
+    monkeypatch.setattr(box.store, "add", nothing)
+    disk = [CheckResult("box:disk", FAIL, "0 bytes free")]
     for _ in range(3):
         box.look(disk)
     assert told.read_text().count("box:disk") == 1
-    assert box.journal.read().failing == {"box:disk": "0 bytes free"}
+    assert box.store.read().failing == {"box:disk": "0 bytes free"}
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     with pytest.raises(CheckFailed, match="cannot keep the box's state") as caught:
-        Watch(tmp_path).look(GOOD)
+        MonitoredBox(tmp_path).look(GOOD)
     assert caught.value.code == "state_folder"
 
 
@@ -198,13 +201,13 @@ def script(folder: Path, line: str, name: str = "tell") -> Path:
     return path
 
 
-EVENT = Event("2026-11-29T12:00:00Z", "bad", ("kiwix",), {"kiwix": "does not answer: 日本"})
+EVENT = StateChange("2026-11-29T12:00:00Z", "bad", ("kiwix",), {"kiwix": "does not answer: 日本"})
 
 
 def test_a_command_gets_the_message_and_its_arguments(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = script(tmp_path, f'{{ echo "$1|$INFOFORGE_EVENT|$INFOFORGE_TITLE"; cat; }} > "{out}"')
-    failed = notify.tell(
+    failed = notify.notify(
         MonitorSettings(command=f"{program} 'two words'"), EVENT, ("command",), fail
     )
     assert failed == []
@@ -224,8 +227,8 @@ def test_mail_desktop_and_wall_are_the_programs_of_this_machine(
         script(tmp_path, f'{{ echo "$@"; cat; }} > "{tmp_path}/{name}.out"', name)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monitor = MonitorSettings(mail="root", desktop=True, wall=True)
-    assert notify.ways(monitor) == ("mail", "desktop", "wall")
-    assert notify.tell(monitor, EVENT, notify.ways(monitor), fail) == []
+    assert notify.channels(monitor) == ("mail", "desktop", "wall")
+    assert notify.notify(monitor, EVENT, notify.channels(monitor), fail) == []
     mail = (tmp_path / "sendmail.out").read_text()
     assert mail.startswith("-i -t\nTo: root\nSubject: infoforge on ")
     assert mail.endswith("\n\nfails: kiwix: does not answer: 日本\nwhat to do: infoforge doctor\n")
@@ -236,7 +239,7 @@ def test_mail_desktop_and_wall_are_the_programs_of_this_machine(
 def test_a_webhook_gets_what_ntfy_reads(fault_server: Callable[..., FaultServer]) -> None:
     server = fault_server(files={"/infoforge": "{}"})
     monitor = MonitorSettings(webhook=f"{server.url}/infoforge")
-    assert notify.tell(monitor, EVENT, ("webhook",), fail) == []
+    assert notify.notify(monitor, EVENT, ("webhook",), fail) == []
     (asked,) = server.requests
     assert asked.body.decode() == notify.body(EVENT)
     assert asked.headers["title"].startswith("infoforge on ")
@@ -246,14 +249,14 @@ def test_a_webhook_gets_what_ntfy_reads(fault_server: Callable[..., FaultServer]
 def test_a_webhook_may_get_json(fault_server: Callable[..., FaultServer]) -> None:
     server = fault_server(files={"/x": "{}"})
     monitor = MonitorSettings(webhook=f"{server.url}/x", webhook_format="json")
-    assert notify.tell(monitor, EVENT, ("webhook",), fail) == []
+    assert notify.notify(monitor, EVENT, ("webhook",), fail) == []
     assert server.requests[0].json["event"]["new"] == {"kiwix": "does not answer: 日本"}
 
 
 def test_a_webhook_on_a_public_address_is_never_connected_to() -> None:
     heard: list[WarningMessage] = []
     monitor = MonitorSettings(webhook="http://8.8.8.8/infoforge")
-    assert notify.tell(monitor, EVENT, ("webhook",), heard.append) == ["webhook"]
+    assert notify.notify(monitor, EVENT, ("webhook",), heard.append) == ["webhook"]
     assert "public address" in heard[0].message
 
 
@@ -263,7 +266,7 @@ def test_a_way_that_fails_is_a_warning_and_is_gone_again(
 ) -> None:
     server = fault_server(behaviour, script_all=True, files={"/secret-topic": "{}"})
     hook = f"{server.url}/secret-topic"
-    box = Watch(tmp_path, Settings(monitor=MonitorSettings(webhook=hook)))
+    box = MonitoredBox(tmp_path, Settings(monitor=MonitorSettings(webhook=hook)))
     box.look(DOWN)
     assert [warning.code for warning in box.warnings] == ["not_notified"]
     assert "secret-topic" not in box.warnings[0].message
@@ -278,18 +281,18 @@ def test_a_way_that_fails_is_a_warning_and_is_gone_again(
 
 
 def test_what_cannot_be_told_for_long_is_bounded(tmp_path: Path) -> None:
-    box = Watch(tmp_path, Settings(monitor=MonitorSettings(webhook=refused_url())))
-    for _ in range(history.UNTOLD):
+    box = MonitoredBox(tmp_path, Settings(monitor=MonitorSettings(webhook=refused_url())))
+    for _ in range(monitor.UNSENT):
         box.look(DOWN)
         box.look(GOOD)
-    assert len(box.journal.read().untold) == history.UNTOLD
+    assert len(box.store.read().untold) == monitor.UNSENT
 
 
 @pytest.mark.parametrize("command", ["/no/such/program", "false", "'unclosed"])
 def test_a_command_that_fails_is_a_warning(command: str) -> None:
     heard: list[WarningMessage] = []
     monitor = MonitorSettings(command=command)
-    assert notify.tell(monitor, EVENT, ("command",), heard.append) == ["command"]
+    assert notify.notify(monitor, EVENT, ("command",), heard.append) == ["command"]
     assert len(heard) == 1
 
 
@@ -300,8 +303,8 @@ def test_a_command_that_fails_is_a_warning(command: str) -> None:
 def broken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A box whose container is always gone; the names of what was repaired."""
     made: list[str] = []
-    monkeypatch.setattr(heal, "needs", lambda *_: iter([Need("container", "it is gone")]))
-    monkeypatch.setattr(unit, "heal", lambda *_: made.append("container") or True)
+    monkeypatch.setattr(repair, "find_faults", lambda *_: iter([Fault("container", "it is gone")]))
+    monkeypatch.setattr(systemd, "heal", lambda *_: made.append("container") or True)
     return made
 
 
@@ -315,25 +318,25 @@ def test_repairs_are_limited_by_the_hour(broken: list[str]) -> None:
     heals: list[float] = []
     podman: object = NoPodman()
     for minute in range(0, 50, 10):
-        rows = heal.repair(settings, podman, heals, 1e9 + 60 * minute)  # type: ignore[arg-type]
+        rows = repair.repair(settings, podman, heals, 1e9 + 60 * minute)  # type: ignore[arg-type]
     assert len(broken) == 2
     assert not rows[0].done
     assert "2 repairs in an hour" in rows[0].detail
-    (row,) = heal.repair(settings, podman, heals, 1e9 + 3601)  # type: ignore[arg-type]
+    (row,) = repair.repair(settings, podman, heals, 1e9 + 3601)  # type: ignore[arg-type]
     assert row.done
     assert len(broken) == 3
 
 
 def test_no_repair_when_none_is_allowed(broken: list[str]) -> None:
     settings = Settings(monitor=MonitorSettings(heal_hourly=0))
-    (row,) = heal.repair(settings, NoPodman(), [], 1e9)  # type: ignore[arg-type]
+    (row,) = repair.repair(settings, NoPodman(), [], 1e9)  # type: ignore[arg-type]
     assert not row.done
     assert broken == []
 
 
 def test_a_clock_that_went_back_does_not_block_repairs_for_ever(broken: list[str]) -> None:
     heals = [2e9] * 9
-    (row,) = heal.repair(Settings(), NoPodman(), heals, 1e9)  # type: ignore[arg-type]
+    (row,) = repair.repair(Settings(), NoPodman(), heals, 1e9)  # type: ignore[arg-type]
     assert row.done
 
 
@@ -341,12 +344,12 @@ def test_without_a_unit_of_ours_nothing_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert list(heal.needs(Settings(), NoPodman())) == []  # type: ignore[arg-type]
+    assert list(repair.find_faults(Settings(), NoPodman())) == []  # type: ignore[arg-type]
 
 
 @dataclass
 class Looked:
-    """What `box.status.look` would find."""
+    """What `box_status` would find."""
 
     faults: tuple[str, ...] = ()
     problem: str | None = None
@@ -387,18 +390,20 @@ def test_what_is_repaired(
             return int(enabled != "enabled"), enabled
         return int(not active), ""
 
-    monkeypatch.setattr(heal, "unit_file", lambda: file)
-    monkeypatch.setattr(unit, "systemctl", systemctl)
-    monkeypatch.setattr(heal, "look", lambda *_: looked)
-    found = heal.needs(Settings(), NoPodman())  # type: ignore[arg-type]
-    assert [need.what for need in found] == expected
+    monkeypatch.setattr(systemd, "unit_file", lambda: file)
+    monkeypatch.setattr(systemd, "systemctl", systemctl)
+    monkeypatch.setattr(repair, "box_status", lambda *_: looked)
+    found = repair.find_faults(Settings(), NoPodman())  # type: ignore[arg-type]
+    assert [fault.what for fault in found] == expected
 
 
 def test_a_unit_that_cannot_be_enabled_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heal, "needs", lambda *_: iter([Need("unit", "it is not enabled")]))
+    monkeypatch.setattr(
+        repair, "find_faults", lambda *_: iter([Fault("unit", "it is not enabled")])
+    )
     for code, done in ((0, True), (1, False)):
-        monkeypatch.setattr(unit, "systemctl", lambda *_, code=code: (code, "no such file"))
-        (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+        monkeypatch.setattr(systemd, "systemctl", lambda *_, code=code: (code, "no such file"))
+        (row,) = repair.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
         assert row.done == done
 
 
@@ -408,12 +413,12 @@ def test_a_repair_that_fails_and_a_podman_that_is_gone_are_said(
     def broken(*_: object) -> bool:
         raise BoxError("the unit could not", code="not_healed")
 
-    monkeypatch.setattr(heal, "needs", lambda *_: iter([Need("container", "it is gone")]))
-    monkeypatch.setattr(unit, "heal", broken)
-    (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+    monkeypatch.setattr(repair, "find_faults", lambda *_: iter([Fault("container", "it is gone")]))
+    monkeypatch.setattr(systemd, "heal", broken)
+    (row,) = repair.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
     assert (row.done, row.detail) == (False, "the unit could not")
-    monkeypatch.setattr(heal, "needs", broken)
-    (row,) = heal.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
+    monkeypatch.setattr(repair, "find_faults", broken)
+    (row,) = repair.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
     assert not row.done
 
 
@@ -422,11 +427,11 @@ def test_a_repair_that_fails_and_a_podman_that_is_gone_are_said(
 
 def test_metrics_are_in_the_text_format() -> None:
     checks = [
-        Check("zim:a.zim", PASS, "fine", "", 'a "b" \\ c.zim', {"age_days": 31.0}),
-        Check("search:wiki", PASS, "fine", "", "wiki", {"search_seconds": 0.0125}),
-        Check("box:disk", PASS, "fine", "", "/srv", {"free_bytes": 12345678901.0}),
-        Check("box:disk", FAIL, "full", "", "/home", {"free_bytes": 0.0}),
-        Check("kiwix", WARN, "hm"),
+        CheckResult("zim:a.zim", PASS, "fine", "", 'a "b" \\ c.zim', {"age_days": 31.0}),
+        CheckResult("search:wiki", PASS, "fine", "", "wiki", {"search_seconds": 0.0125}),
+        CheckResult("box:disk", PASS, "fine", "", "/srv", {"free_bytes": 12345678901.0}),
+        CheckResult("box:disk", FAIL, "full", "", "/home", {"free_bytes": 0.0}),
+        CheckResult("kiwix", WARN, "hm"),
     ]
     text = metrics.text(checks, seconds=1.5, now=1795990000.0)
     lines = text.splitlines()
@@ -461,8 +466,8 @@ def test_the_metrics_file_is_replaced_whole_and_readable(tmp_path: Path) -> None
 
 def test_the_timer_looks_at_the_configured_interval() -> None:
     settings = Settings(monitor=MonitorSettings(interval=7))
-    timer = unit.unit_text("infoforge-doctor.timer", settings, ("/opt/infoforge",))
-    service = unit.unit_text("infoforge-doctor.service", settings, ("/opt/infoforge",))
+    timer = systemd.unit_text("infoforge-doctor.timer", settings, ("/opt/infoforge",))
+    service = systemd.unit_text("infoforge-doctor.service", settings, ("/opt/infoforge",))
     assert "OnUnitInactiveSec=7min\n" in timer
     assert "OnStartupSec=2min\n" in timer
     assert "ExecStart=/opt/infoforge doctor --heal --quiet\n" in service
@@ -473,10 +478,10 @@ def test_a_repair_between_two_looks_is_kept_and_told(tmp_path: Path) -> None:
     told = tmp_path / "told"
     program = script(tmp_path, f'cat >> "{told}"')
     settings = Settings(monitor=MonitorSettings(command=str(program)))
-    journal = Journal(tmp_path / "state")
-    watch.note_repair(settings, "there is no container", fail, journal)
+    store = StateStore(tmp_path / "state")
+    monitor.record_repair(settings, "there is no container", fail, store)
     assert "repaired: there is no container" in told.read_text()
-    assert [json.loads(row)["kind"] for row in journal.history_file.read_text().splitlines()] == [
+    assert [json.loads(row)["kind"] for row in store.history_file.read_text().splitlines()] == [
         "healed"
     ]
 
@@ -490,7 +495,7 @@ def test_the_databases_container_is_made_anew_by_its_own_unit(
         asked.append(args)
         return 0, "active"
 
-    monkeypatch.setattr(unit, "systemctl", systemctl)
+    monkeypatch.setattr(systemd, "systemctl", systemctl)
     assert postgres.heal(Podman(env={})) is True
     assert {args[1] for args in asked} == {"infoforge-postgres.service"}
     assert asked[-1][0] == "reload"
@@ -506,9 +511,9 @@ def test_what_another_run_has_begun_is_waited_for_and_not_begun_again(
         asked.append(verb)
         return 0, states.pop(0) if len(states) > 1 else states[0]
 
-    monkeypatch.setattr(unit, "systemctl", systemctl)
-    monkeypatch.setattr(unit.time, "sleep", lambda _: None)
-    assert unit.heal({}, 5) is False  # at work already
-    unit.settle({}, 60)
-    assert unit.heal({}, 5) is True
+    monkeypatch.setattr(systemd, "systemctl", systemctl)
+    monkeypatch.setattr(systemd.time, "sleep", lambda _: None)
+    assert systemd.heal({}, 5) is False  # at work already
+    systemd.settle({}, 60)
+    assert systemd.heal({}, 5) is True
     assert asked.count("reload") == 1

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from infoforge.box import unit
-from infoforge.box.checks import labels, unit_file
+from infoforge.box import systemd
+from infoforge.box.box_checks import labels
 from infoforge.box.host import enforcing
+from infoforge.box.lifecycle import box_status
 from infoforge.box.podman import BoxError, Podman
-from infoforge.box.status import look
 from infoforge.config.settings import Settings
 
 HOUR = 3600.0
@@ -39,39 +39,39 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Fault:
     """Something that a repair may put right."""
 
     what: str
     reason: str
 
 
-def needs(settings: Settings, podman: Podman) -> Iterator[Need]:
+def find_faults(settings: Settings, podman: Podman) -> Iterator[Fault]:
     """What could be repaired; nothing where no unit of ours stands.
 
     Raises:
         BoxError: Podman cannot be asked.
     """
-    if not unit_file().is_file():
+    if not systemd.unit_file().is_file():
         return
-    enabled = unit.systemctl(podman.env, "is-enabled", unit.UNIT_NAME)[1]
+    enabled = systemd.systemctl(podman.env, "is-enabled", systemd.UNIT_NAME)[1]
     if enabled == "disabled":
-        yield Need("unit", f"{unit.UNIT_NAME} is not enabled")
+        yield Fault("unit", f"{systemd.UNIT_NAME} is not enabled")
     # Two timers look; what one has begun is not for the other to begin again.
-    unit.settle(podman.env, settings.box.start_timeout)
-    if not unit.active(podman.env):
+    systemd.settle(podman.env, settings.box.start_timeout)
+    if not systemd.active(podman.env):
         return
-    found = look(settings, podman)
+    found = box_status(settings, podman)
     if found.problem is not None:
-        return  # no image, or no ZIM that opens: making it anew would end in nothing
+        return  # no image, or no ZIM that opens: recreating it would end in nothing
     if found.faults:
-        yield Need("container", "; ".join(found.faults))
+        yield Fault("container", "; ".join(found.faults))
     elif found.container is not None and found.container.health == "unhealthy":
-        yield Need("container", "the container is unhealthy")
+        yield Fault("container", "the container is unhealthy")
     elif enforcing() and (wrong := labels(settings.zims.folder, podman)[1]):
         # Relabelled under a server that runs (restorecon): the catalog is in its memory, and every
         # read of a page fails.
-        yield Need("container", f"it may not read: {', '.join(wrong)}")
+        yield Fault("container", f"it may not read: {', '.join(wrong)}")
 
 
 def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -> list[Repair]:
@@ -89,27 +89,27 @@ def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -
     heals[:] = [moment for moment in heals if now - HOUR < moment <= now]
     done = []
     try:
-        wanted = list(needs(settings, podman))
+        wanted = list(find_faults(settings, podman))
     except BoxError as error:
-        return [Repair("container", error.message, False, "it cannot be looked at")]
-    for need in wanted:
+        return [Repair("container", error.message, False, "it cannot be checked")]
+    for fault in wanted:
         if len(heals) >= settings.monitor.heal_hourly:
             told = f"not repaired: {len(heals)} repairs in an hour are enough"
-            done.append(Repair(need.what, need.reason, False, told))
+            done.append(Repair(fault.what, fault.reason, False, told))
             continue
         heals.append(now)
-        done.append(_make(need, settings, podman))
+        done.append(_make(fault, settings, podman))
     return done
 
 
-def _make(need: Need, settings: Settings, podman: Podman) -> Repair:
-    if need.what == "unit":
-        code, said = unit.systemctl(podman.env, "enable", unit.UNIT_NAME)
+def _make(fault: Fault, settings: Settings, podman: Podman) -> Repair:
+    if fault.what == "unit":
+        code, said = systemd.systemctl(podman.env, "enable", systemd.UNIT_NAME)
         told = "it was enabled" if code == 0 else f"it could not be enabled: {said}"
-        return Repair(need.what, need.reason, code == 0, told)
+        return Repair(fault.what, fault.reason, code == 0, told)
     try:
-        made = unit.heal(podman.env, settings.box.start_timeout + 120)
+        made = systemd.heal(podman.env, settings.box.start_timeout + 120)
     except BoxError as error:
-        return Repair(need.what, need.reason, False, error.message)
-    told = "the container was made anew" if made else f"{unit.UNIT_NAME} is not active"
-    return Repair(need.what, need.reason, made, told)
+        return Repair(fault.what, fault.reason, False, error.message)
+    told = "the container was recreated" if made else f"{systemd.UNIT_NAME} is not active"
+    return Repair(fault.what, fault.reason, made, told)

@@ -21,7 +21,7 @@ UNITS = (
     "infoforge-doctor.service",
     "infoforge-doctor.timer",
 )
-"""The unit that starts the box, the pair that looks after it twice a minute, and the pair
+"""The unit that starts the box, the pair that checks it twice a minute, and the pair
 that examines it and tells of changes."""
 
 _SLACK_SECONDS = 120
@@ -44,18 +44,24 @@ def unit_text(name: str, settings: Settings, command: tuple[str, ...]) -> str:
     return text.replace("@COMMAND@", line).replace("@START_SECONDS@", str(seconds))
 
 
+def unit_file() -> Path:
+    """Where the user unit stands."""
+    config = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(config) / "systemd" / "user" / UNIT_NAME
+
+
 def own_command(config: str | None) -> tuple[str, ...]:
     """How this very CLI is called again, from any directory.
 
     Args:
         config: Configuration file that was asked for; ``None`` for the usual one.
     """
-    beside = Path(sys.executable).parent / "infoforge"
+    sibling = Path(sys.executable).parent / "infoforge"
     called = Path(sys.argv[0]).absolute()
     if called.name == "infoforge" and os.access(called, os.X_OK) and called.is_file():
         command: tuple[str, ...] = (str(called),)
-    elif beside.is_file():
-        command = (str(beside),)
+    elif sibling.is_file():
+        command = (str(sibling),)
     else:
         command = (sys.executable, "-m", "infoforge")
     return (*command, "--config", str(Path(config).absolute())) if config else command
@@ -94,19 +100,19 @@ def active(env: Mapping[str, str], name: str = UNIT_NAME) -> bool:
 
 
 def settle(env: Mapping[str, str], seconds: float) -> None:
-    """Wait while the unit makes the container anew, which another run may have asked for."""
+    """Wait while the unit recreates the container, which another run may have asked for."""
     end = time.monotonic() + seconds
     while systemctl(env, "is-active", UNIT_NAME)[1] == "reloading" and time.monotonic() < end:
         time.sleep(0.5)
 
 
 def heal(env: Mapping[str, str], seconds: float, name: str = UNIT_NAME) -> bool:
-    """Have a unit make its container anew, in the unit's own cgroup.
+    """Have a unit recreate its container, in the unit's own cgroup.
 
     Args:
         env: An environment with the user's bus in it.
         seconds: How long that may take.
-        name: The unit; its reload makes the container anew.
+        name: The unit; its reload recreates the container.
 
     Returns:
         False when the unit is not active: stopped on purpose, or at work already.
@@ -119,7 +125,7 @@ def heal(env: Mapping[str, str], seconds: float, name: str = UNIT_NAME) -> bool:
     code, said = systemctl(env, "reload", name, timeout=seconds)
     if code != 0:
         raise BoxError(
-            f"{name} could not make the container anew: {said}",
+            f"{name} could not recreate the container: {said}",
             f"see: journalctl --user -u {name}",
             code="not_healed",
         )

@@ -1,6 +1,6 @@
-"""The container's life: start (which heals), stop, recreate.
+"""Start, stop and recreate the container, and say what state it is in.
 
-A container is never restarted, only removed and made anew: Podman's own restart meets its port
+A container is never restarted, only removed and created again: Podman's own restart meets its port
 forwarder still holding the port, and a container from before a power cut may not start at all.
 """
 
@@ -15,22 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infoforge.box import ports
 from infoforge.box.books import Book, Selection, select
-from infoforge.box.forward import check_port, free_port
+from infoforge.box.container import Container, ContainerSpec, last_lines, make_spec, read_container
 from infoforge.box.host import (
     Host,
     Mount,
+    check_port,
     foreign_file,
+    free_port,
     inspect_host,
+    is_loopback,
     mount_of,
     unprivileged_from,
 )
-from infoforge.box.plan import Plan, make_plan
 from infoforge.box.podman import UNIT_VARIABLE, BoxError, Podman, complaint, remedy
 from infoforge.box.probe import Catalog, base_url, catalog
-from infoforge.box.state import Container, last_lines, read_container
-from infoforge.box.unit import shutting_down
+from infoforge.box.systemd import shutting_down
 from infoforge.config.settings import BoxSettings, Settings
 from infoforge.contract import Warn, WarningMessage
 from infoforge.files import locked
@@ -41,18 +41,18 @@ _CRASHES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Preparation:
     """All that is known before anything is touched."""
 
     selection: Selection
     host: Host
     mount: Mount
     image: dict[str, Any]
-    plan: Plan
+    spec: ContainerSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartResult:
     """How a start ended well.
 
     Attributes:
@@ -70,11 +70,11 @@ class Started:
     seconds: float
     books: tuple[str, ...]
     missing: tuple[str, ...]
-    prepared: Prepared
+    prepared: Preparation
 
 
-def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> Prepared:
-    """Look at the ZIM files, the machine and the image, and plan the container.
+def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> Preparation:
+    """Look at the ZIM files, the machine and the image, and make the container's spec.
 
     Args:
         settings: The configuration.
@@ -102,8 +102,8 @@ def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> P
     mount = mount_of(folder)
     foreign = foreign_file(folder) if host.selinux else ""
     image_id = str(image.get("Id", ""))
-    plan = make_plan(box, selection, host, mount, image_id=image_id, foreign=foreign)
-    return Prepared(selection, host, mount, image, plan)
+    spec = make_spec(box, selection, host, mount, image_id=image_id, foreign=foreign)
+    return Preparation(selection, host, mount, image, spec)
 
 
 def missing_image(box: BoxSettings) -> BoxError:
@@ -115,14 +115,14 @@ def missing_image(box: BoxSettings) -> BoxError:
     )
 
 
-def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False) -> Started:
+def start(settings: Settings, podman: Podman, warn: Warn, *, recreate: bool = False) -> StartResult:
     """Make sure that the container serves the books; do nothing when it does.
 
     Args:
         settings: The configuration.
         podman: The Podman to call.
         warn: Takes warnings (ZIM files left out, an open port).
-        anew: Make the container anew even if it is well.
+        recreate: Recreate the container even if it is well.
 
     Raises:
         BoxError: It does not serve them, with the reason. No container is left behind then.
@@ -131,9 +131,9 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False)
     box = settings.box
     with _alone():
         prepared = prepare(settings, podman)
-        _tell(prepared, box, warn)
+        _warn(prepared, box, warn)
         old = read_container(podman, box.container)
-        reason = _reason(old, prepared, box, anew)
+        reason = _reason(old, prepared, box, recreate)
         if not reason:
             action, listed = "running", _listed(box, prepared, 5.0)
             if not _serves(listed, prepared):
@@ -142,7 +142,7 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False)
             check_port(podman, box)
             _remove(podman, box.container)
             free_port(podman, box)
-            _create(podman, box, prepared.plan)
+            _create(podman, box, prepared.spec)
             action, listed = "created", _await_books(podman, box, prepared)
     books = prepared.selection.books
     served = tuple(b.file for b in books if b.uuid in listed.books)
@@ -154,7 +154,7 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, anew: bool = False)
             )
         )
     url = base_url(box.bind, box.port)
-    return Started(
+    return StartResult(
         action, reason, url, round(time.monotonic() - begun, 2), served, missing, prepared
     )
 
@@ -194,10 +194,10 @@ def _no_books(selection: Selection) -> BoxError:
     return BoxError(what, hint, code="no_zims")
 
 
-def _tell(prepared: Prepared, box: BoxSettings, warn: Warn) -> None:
+def _warn(prepared: Preparation, box: BoxSettings, warn: Warn) -> None:
     for item in prepared.selection.bad:
         warn(WarningMessage("zim_left_out", f"{item.file} is not served: {item.reason}"))
-    if not ports.loopback(box.bind):
+    if not is_loopback(box.bind):
         warn(
             WarningMessage(
                 "open_port", f"box.bind is {box.bind}: the whole network can read the wikis"
@@ -209,13 +209,13 @@ def _tell(prepared: Prepared, box: BoxSettings, warn: Warn) -> None:
         warn(WarningMessage("image_digest", f"{text} (was it loaded from an archive?)"))
 
 
-def _reason(old: Container | None, prepared: Prepared, box: BoxSettings, anew: bool) -> str:
-    """Why the container must be made anew; empty when nothing speaks for it."""
-    if anew:
+def _reason(old: Container | None, prepared: Preparation, box: BoxSettings, recreate: bool) -> str:
+    """Why the container must be recreated; empty when nothing requires it."""
+    if recreate:
         return "asked for"
     if old is None:
         return "there was none"
-    if old.fingerprint != prepared.plan.fingerprint:
+    if old.fingerprint != prepared.spec.fingerprint:
         return "image, port, ZIM files or options changed" if old.fingerprint else "it was not ours"
     if old.status != "running":
         return f"it was {old.status or 'in no state'}"
@@ -237,12 +237,12 @@ def _remove(podman: Podman, name: str) -> None:
         # the first time; it has ended all the same, and the second time it goes.
 
 
-def _create(podman: Podman, box: BoxSettings, plan: Plan) -> None:
+def _create(podman: Podman, box: BoxSettings, spec: ContainerSpec) -> None:
     """Run the container, patient with what passes by itself."""
     end = time.monotonic() + _NETWORK_PATIENCE
     freed = False
     while True:
-        reply = podman.run(*plan.argv, timeout=120.0)
+        reply = podman.run(*spec.argv, timeout=120.0)
         if reply.code == 0:
             return
         _remove(podman, box.container)
@@ -267,7 +267,7 @@ def _create(podman: Podman, box: BoxSettings, plan: Plan) -> None:
     )
 
 
-def _await_books(podman: Podman, box: BoxSettings, prepared: Prepared) -> Catalog:
+def _await_books(podman: Podman, box: BoxSettings, prepared: Preparation) -> Catalog:
     """Wait until the server lists a book.
 
     Raises:
@@ -310,7 +310,7 @@ def _hopeless(podman: Podman, box: BoxSettings, listed: Catalog) -> str:
     return ""
 
 
-def _hint(said: str, prepared: Prepared) -> str:
+def _hint(said: str, prepared: Preparation) -> str:
     if re.search(r"unrecogni[sz]ed option|invalid option|unknown option", said, re.IGNORECASE):
         return "this kiwix-serve is older than 3.7: set box.skip_invalid to false, or a newer image"
     if prepared.host.enforcing:
@@ -318,7 +318,7 @@ def _hint(said: str, prepared: Prepared) -> str:
     return "infoforge zims verify checks the files; infoforge doctor the rest"
 
 
-def _listed(box: BoxSettings, prepared: Prepared, seconds: float) -> Catalog:
+def _listed(box: BoxSettings, prepared: Preparation, seconds: float) -> Catalog:
     """The catalog, with a little patience for a container that has only just been started."""
     end = time.monotonic() + seconds
     while True:
@@ -328,16 +328,16 @@ def _listed(box: BoxSettings, prepared: Prepared, seconds: float) -> Catalog:
         time.sleep(0.2)
 
 
-def _serves(listed: Catalog, prepared: Prepared) -> bool:
+def _serves(listed: Catalog, prepared: Preparation) -> bool:
     """Whether any of the books is listed: a box that serves most is better than none at all."""
     wanted: tuple[Book, ...] = prepared.selection.books
     return any(book.uuid in listed.books for book in wanted)
 
 
-def ill(settings: Settings, podman: Podman) -> str:
+def unhealthy_reason(settings: Settings, podman: Podman) -> str:
     """Why the container does not serve; empty when it does, or when another run is at work on it.
 
-    A quick look, made twice a minute: no ZIM is opened, and a changed configuration is no illness.
+    A quick look, made twice a minute: no ZIM is opened, and a changed configuration is no fault.
     """
     box = settings.box
     try:
@@ -373,3 +373,137 @@ def _alone(*, wait: bool = True) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "infoforge-serve.lock", wait=None if wait else 0):
         yield
+
+
+@dataclass(frozen=True, slots=True)
+class BoxStatus:
+    """What `box_status` found.
+
+    Attributes:
+        container: The container; ``None`` when there is none.
+        prepared: What it should be; ``None`` when that cannot be told (see ``problem``).
+        problem: Why it cannot be told.
+        listed: What the server answered.
+        url: Where it should answer.
+    """
+
+    container: Container | None
+    prepared: Preparation | None
+    problem: BoxError | None
+    listed: Catalog
+    url: str
+
+    @property
+    def current(self) -> bool:
+        """Whether the container is made of what the configuration says now."""
+        made = self.container.fingerprint if self.container else ""
+        return self.prepared is not None and made == self.prepared.spec.fingerprint
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """ZIM files that should be served and are."""
+        books = self.prepared.selection.books if self.prepared else ()
+        return tuple(b.file for b in books if b.uuid in self.listed.books)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """ZIM files that open here and that the server does not list."""
+        books = self.prepared.selection.books if self.prepared else ()
+        return tuple(b.file for b in books if b.uuid not in self.listed.books)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is not as it must be, one line each; empty when the box serves its books."""
+        found = []
+        if self.container is None:
+            found.append("there is no container")
+        elif self.container.status != "running":
+            found.append(f"the container is {self.container.status}")
+        elif not self.container.monitored:
+            found.append("the container's monitor (conmon) is gone: nothing would restart it")
+        if self.problem is not None:
+            found.append(self.problem.message)
+        elif self.container is not None and not self.current:
+            found.append("the container is not what the configuration says now")
+        if self.container is not None and self.listed.error:
+            found.append(f"{self.url} does not answer: {self.listed.error}")
+        elif self.container is not None:
+            found += [f"{file} is not in the catalog" for file in self.missing]
+        return tuple(found)
+
+    def data(self) -> dict[str, Any]:
+        """The JSON document's ``data``."""
+        container, prepared = self.container, self.prepared
+        return {
+            "serving": bool(self.served),
+            "faults": list(self.faults),
+            "url": self.url,
+            "container": None
+            if container is None
+            else {
+                "id": container.id,
+                "status": container.status,
+                "monitored": container.monitored,
+                "pid": container.pid,
+                "health": container.health,
+                "restarts": container.restarts,
+                "started": container.started,
+                "image": container.image,
+                "fingerprint": container.fingerprint,
+            },
+            "fingerprint": prepared.spec.fingerprint if prepared else "",
+            "current": self.current,
+            "image": None if prepared is None or not prepared.image else image_data(prepared.image),
+            "zims": {
+                "folder": str(prepared.selection.folder) if prepared else "",
+                "served": list(self.served),
+                "missing": list(self.missing),
+                "left_out": [
+                    {"file": item.file, "reason": item.reason, "older": item.older}
+                    for item in (prepared.selection.left_out if prepared else ())
+                ],
+            },
+            "choices": [
+                {"what": choice.what, "value": choice.value, "reason": choice.reason}
+                for choice in (prepared.spec.choices if prepared else ())
+            ],
+            "podman": None
+            if prepared is None
+            else {
+                "version": prepared.host.version_text,
+                "rootless": prepared.host.rootless,
+                "cgroup_version": prepared.host.cgroup_version,
+                "cgroup_manager": prepared.host.cgroup_manager,
+                "selinux": prepared.host.selinux,
+                "enforcing": prepared.host.enforcing,
+            },
+        }
+
+
+def box_status(settings: Settings, podman: Podman) -> BoxStatus:
+    """Look at the container, the catalog and the configuration; changes nothing.
+
+    Raises:
+        BoxError: Podman itself cannot be called.
+    """
+    box = settings.box
+    container = read_container(podman, box.container)
+    prepared: Preparation | None = None
+    problem: BoxError | None = None
+    try:
+        prepared = prepare(settings, podman)
+    except BoxError as error:
+        problem = error
+    return BoxStatus(
+        container, prepared, problem, catalog(box.bind, box.port), base_url(box.bind, box.port)
+    )
+
+
+def image_data(image: dict[str, Any]) -> dict[str, Any]:
+    """What is told of an image."""
+    return {
+        "id": str(image.get("Id", "")),
+        "names": list(image.get("RepoTags") or ()),
+        "digests": list(image.get("RepoDigests") or ()),
+        "created": str(image.get("Created", "")),
+    }

@@ -1,6 +1,7 @@
-"""What the container should be: the Podman line, its fingerprint, and the choices behind it.
+"""What the container should be and what it is: the spec with its fingerprint, and the state.
 
-A pure function of the settings, the books and the machine, so that it can be tested without any.
+The spec is a pure function of the settings, the books and the machine, so that it can be tested
+without any of them.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from infoforge.box.books import Selection
 from infoforge.box.host import Host, Mount
-from infoforge.box.podman import BoxError
+from infoforge.box.podman import BoxError, Podman
 from infoforge.config.settings import BoxSettings
 
 LABEL = "infoforge.fingerprint"
@@ -55,7 +58,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ContainerSpec:
     """The container to be.
 
     Attributes:
@@ -69,7 +72,7 @@ class Plan:
     choices: tuple[Choice, ...]
 
 
-def make_plan(
+def make_spec(
     box: BoxSettings,
     selection: Selection,
     host: Host,
@@ -77,7 +80,7 @@ def make_plan(
     *,
     image_id: str,
     foreign: str = "",
-) -> Plan:
+) -> ContainerSpec:
     """Decide what the container is made of.
 
     Args:
@@ -134,7 +137,7 @@ def make_plan(
         f"--label={LABEL}={fingerprint}",
         f"--label={MADE_FROM_LABEL}={json.dumps([b.file for b in selection.books])}",
     )
-    return Plan(
+    return ContainerSpec(
         ("run", *flags, *labels, box.image, *arguments), fingerprint, (label, *limit_choices)
     )
 
@@ -240,3 +243,91 @@ def _health(box: BoxSettings) -> list[str]:
         "--health-retries=3",
         f"--health-start-period={int(box.start_timeout)}s",
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container that exists.
+
+    Attributes:
+        id: Its ID.
+        status: Podman's word (``running``, ``exited``, ``created`` …).
+        fingerprint: What it was made from; empty when it is not ours.
+        files: The ZIM files it was given.
+        image: Reference of its image.
+        pid: Process ID of its first process on this machine; 0 when none runs.
+        monitored: Whether its conmon, which restarts it, is alive.
+        health: ``healthy``, ``unhealthy``, ``starting`` or empty.
+        restarts: How often it was restarted.
+        started: Time of its start, as Podman writes it.
+    """
+
+    id: str
+    status: str
+    fingerprint: str
+    files: tuple[str, ...]
+    image: str
+    pid: int
+    monitored: bool
+    health: str
+    restarts: int
+    started: str
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs and something looks after it.
+
+        Without conmon Podman still says "running", but nobody restarts it.
+        """
+        return self.status == "running" and self.monitored
+
+
+def read_container(podman: Podman, name: str) -> Container | None:
+    """Look at a container; ``None`` when there is none of that name.
+
+    Raises:
+        BoxError: Podman cannot tell.
+    """
+    found = podman.inspect("container", name)
+    if found is None:
+        return None
+    state: Mapping[str, Any] = found.get("State") or {}
+    labels: Mapping[str, str] = (found.get("Config") or {}).get("Labels") or {}
+    health: Mapping[str, Any] = state.get("Health") or state.get("Healthcheck") or {}
+    pid = int(state.get("Pid") or 0)
+    return Container(
+        id=str(found.get("Id", "")),
+        status=str(state.get("Status", "")),
+        fingerprint=labels.get(LABEL, ""),
+        files=_files(labels.get(MADE_FROM_LABEL, "")),
+        image=str(found.get("ImageName", "")),
+        pid=pid,
+        monitored=pid > 0 and _is_conmon(int(state.get("ConmonPid") or 0)),
+        health=str(health.get("Status", "")),
+        restarts=int(found.get("RestartCount") or 0),
+        started=str(state.get("StartedAt", "")),
+    )
+
+
+def last_lines(podman: Podman, name: str, count: int = 5) -> str:
+    """The last lines that the server wrote, joined by `` | ``; empty when there are none."""
+    reply = podman.run("logs", f"--tail={count}", name)
+    lines = [line.strip() for line in (reply.out + "\n" + reply.err).splitlines()]
+    return " | ".join(line for line in lines if line) if reply.code == 0 else ""
+
+
+def _is_conmon(pid: int) -> bool:
+    """Whether a process is a living conmon (its number may long be another's)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    # "123 (conmon) S …": a zombie monitors nothing.
+    return "(conmon)" in stat and stat.rpartition(")")[2].split()[:1] != ["Z"]
+
+
+def _files(label: str) -> tuple[str, ...]:
+    try:
+        return tuple(str(name) for name in json.loads(label))
+    except (ValueError, TypeError):
+        return ()

@@ -1,4 +1,4 @@
-"""What a check is, and the walk from one to the next that nothing stops."""
+"""What a health check is, and how they are run: none stops the next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from infoforge.config.settings import Settings
 from infoforge.contract import InfoForgeError, UsageError, WarningMessage
@@ -17,7 +17,7 @@ PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckResult:
     """The result of one check.
 
     Attributes:
@@ -25,7 +25,7 @@ class Check:
         status: ``PASS``, ``WARN`` or ``FAIL``.
         detail: One line.
         hint: What to run or set next; empty when nothing is to be done.
-        label: What was looked at, where it was measured: a file, a path, a corpus, an endpoint.
+        label: What was checked, where it was measured: a file, a path, a corpus, an endpoint.
         measured: What was measured, by name with its unit: ``search_seconds``, ``free_bytes``.
     """
 
@@ -36,26 +36,36 @@ class Check:
     label: str = ""
     measured: Mapping[str, float] = field(default_factory=dict, compare=False)
 
+    def data(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "name": self.name,
+            "status": self.status,
+            "detail": self.detail,
+            "hint": self.hint,
+            "measured": dict(self.measured),
+        }
+
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """Something to look at: its name, and the call that gives checks of that name or below it."""
+class HealthCheck:
+    """A check: its name, and the call that gives results of that name or below it."""
 
     name: str
-    run: Callable[[], Iterable[Check]]
+    run: Callable[[], Iterable[CheckResult]]
 
 
 @dataclass(slots=True)
-class Case:
-    """What is being looked at.
+class CheckContext:
+    """What is checked.
 
     Attributes:
         settings: The effective settings.
-        timeout: Seconds that one look may take.
+        timeout: Seconds that one check may take.
         today: What the age of a dump is counted from.
-        damage: What is wrong with each ZIM file looked at so far; empty text for nothing.
+        damage: What is wrong with each ZIM file checked so far; empty text for nothing.
         measure: Measure how much a model server reads, where it does not say so. That takes as long
-            as the longest question, too long for a look every few minutes.
+            as the longest question, too long for a run every few minutes.
     """
 
     settings: Settings
@@ -65,7 +75,7 @@ class Case:
     measure: bool = True
 
     def damage_of(self, path: Path) -> str:
-        """What is wrong with a ZIM file's header or index; looked at once."""
+        """What is wrong with a ZIM file's header or index; checked once."""
         if path not in self.damage:
             from infoforge.zims.check import quick
 
@@ -80,52 +90,53 @@ class Case:
         return wanted_files(self.settings, missing.append), missing
 
 
-Group = Callable[[Case], Iterable[Step]]
+CheckGroup = Callable[[CheckContext], Iterable[HealthCheck]]
 T = TypeVar("T")
 
 
-def walk(
-    case: Case, groups: Sequence[tuple[str, Group]], only: Sequence[str] = ()
-) -> Iterator[Check]:
-    """Walk the chain; a failing link does not stop the walk.
+def run_checks(
+    context: CheckContext, groups: Sequence[tuple[str, CheckGroup]], only: Sequence[str] = ()
+) -> Iterator[CheckResult]:
+    """Run the checks; one that fails or hangs does not stop the next.
 
     Args:
-        case: What to look at.
+        context: What to check.
         groups: Name and function of each group, in order.
-        only: Names of groups (``zim``) or checks (``endpoint:ollama``) to look at alone.
+        only: Names of groups (``zim``) or checks (``endpoint:ollama``) to run alone.
 
     Yields:
-        Each check as soon as it is made.
+        Each result as soon as there is one.
 
     Raises:
         UsageError: A name in ``only`` begins with no group.
     """
     _known(only, [name for name, _ in groups])
     matched: set[str] = set()
-    # Steps keep within the time-out themselves; this is for what hangs where no time-out reaches
-    # (a network file system, say).
-    patience = 4 * case.timeout + 10
-    for group, list_steps in groups:
-        if only and not any(_group_of(name) == group for name in only):
+    # A check keeps to its time-out itself; this is for what hangs where none reaches (a network
+    # file system, say).
+    patience = 4 * context.timeout + 10
+    for group, list_checks in groups:
+        if only and not any(group_of(name) == group for name in only):
             continue
-        for step in _guarded(group, partial(list_steps, case), patience):
-            if isinstance(step, Check):
-                yield step
+        for item in _guarded(group, partial(list_checks, context), patience):
+            if isinstance(item, CheckResult):
+                yield item
                 continue
-            if not _asked_for(step.name, only, within=True):
+            if not selected(item.name, only, within=True):
                 continue
-            for check in _guarded(step.name, step.run, patience):
-                if _asked_for(check.name, only) or check.name == step.name:
+            for check in _guarded(item.name, item.run, patience):
+                if selected(check.name, only) or check.name == item.name:
                     matched.update(name for name in only if _below(check.name, name))
                     yield check
     for name in only:
         if ":" in name and name not in matched:
-            yield Check(
-                name, FAIL, "there is no such check", f"infoforge doctor --only {_group_of(name)}"
+            yield CheckResult(
+                name, FAIL, "there is no such check", f"infoforge doctor --only {group_of(name)}"
             )
 
 
-def _group_of(name: str) -> str:
+def group_of(name: str) -> str:
+    """The group of a check, the first part of its name."""
     return name.partition(":")[0]
 
 
@@ -133,7 +144,7 @@ def _below(name: str, other: str) -> bool:
     return name == other or name.startswith(f"{other}:")
 
 
-def _asked_for(name: str, only: Sequence[str], *, within: bool = False) -> bool:
+def selected(name: str, only: Sequence[str], *, within: bool = False) -> bool:
     """Whether a check is one of those asked for (``within``: or may lead to one)."""
     return not only or any(_below(name, o) or (within and _below(o, name)) for o in only)
 
@@ -142,15 +153,15 @@ def _known(only: Sequence[str], groups: Sequence[str]) -> None:
     import difflib
 
     for name in only:
-        if _group_of(name) not in groups:
-            near = difflib.get_close_matches(_group_of(name), groups, 1)
+        if group_of(name) not in groups:
+            near = difflib.get_close_matches(group_of(name), groups, 1)
             hint = f"did you mean '{near[0]}'?" if near else "known are: " + ", ".join(groups)
             raise UsageError(f"doctor: no such check: {name}", hint)
 
 
-def _guarded(name: str, run: Callable[[], Iterable[T]], patience: float) -> list[T | Check]:
+def _guarded(name: str, run: Callable[[], Iterable[T]], patience: float) -> list[T | CheckResult]:
     """What a call gives; its failing, and its hanging, become a check that failed."""
-    found: list[T | Check] = []
+    found: list[T | CheckResult] = []
 
     def go() -> None:
         try:
@@ -163,19 +174,22 @@ def _guarded(name: str, run: Callable[[], Iterable[T]], patience: float) -> list
     thread.start()
     thread.join(patience)
     if thread.is_alive():
-        return [*found, Check(name, FAIL, f"no end within {patience:.0f} s", "raise --timeout")]
+        return [
+            *found,
+            CheckResult(name, FAIL, f"no end within {patience:.0f} s", "raise --timeout"),
+        ]
     return found
 
 
-def _failure(name: str, error: Exception) -> Check:
+def _failure(name: str, error: Exception) -> CheckResult:
     from infoforge.corpus.base import CorpusError
 
     text = " ".join(str(error).split())
     if isinstance(error, InfoForgeError):
-        return Check(name, FAIL, text, error.hint)
+        return CheckResult(name, FAIL, text, error.hint)
     if isinstance(error, CorpusError):
-        return Check(name, FAIL, text)
-    return Check(
+        return CheckResult(name, FAIL, text)
+    return CheckResult(
         name,
         FAIL,
         f"the check itself failed: {type(error).__name__}: {text}",
