@@ -33,7 +33,7 @@ That was quoting, without a model. What to do next:
   infoforge zims available    list the wikis that can be downloaded
   infoforge zimify FOLDER -o FILE.zim
                               make a ZIM file of your own documents
-  infoforge doctor            check every link of the chain"""
+  infoforge doctor            check every part, from ZIM files to model"""
 
 
 @click.command()

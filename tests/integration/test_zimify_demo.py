@@ -43,7 +43,7 @@ def test_a_person_sees_the_commands_the_answers_and_the_refusal(runs):
     assert run.stdout.count("Citations:\n[1] ") == 3
     assert "exit code 3" in run.stdout
     assert "error: no article matches" in run.stderr
-    assert run.stdout.rstrip().endswith("check every link of the chain")
+    assert run.stdout.rstrip().endswith("check every part, from ZIM files to model")
 
 
 def test_the_zim_is_made_once_and_kept_in_the_cache(runs):

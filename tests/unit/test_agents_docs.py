@@ -52,7 +52,7 @@ def test_every_way_of_telling_is_described() -> None:
     assert f"interval: {MonitorSettings().interval} " in block
     assert f"`monitor.heal_hourly` ({MonitorSettings().heal_hourly})" in MONITOR
     assert f"({monitor.EVENTS} changes)" in MONITOR
-    assert f"up to {monitor.UNTOLD} messages" in MONITOR
+    assert f"up to {monitor.UNSENT} messages" in MONITOR
 
 
 def test_the_units_that_are_named_can_be_printed() -> None:
