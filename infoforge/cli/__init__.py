@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("infoforge.cli.evaluate:evaluate", "Measure the lookup on a set of questions."),
     "explain": ("infoforge.cli.evaluate:explain", "Say why a question finds what it finds."),
     "config": ("infoforge.cli.config:config", "Write, show and check the configuration."),
-    "doctor": ("infoforge.cli.doctor:doctor", "Check configuration, ZIM files, server, search and models."),
+    "doctor": ("infoforge.cli.doctor:doctor", "Check every part, from ZIM files to model."),
     "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
     "vault": ("infoforge.cli.vault:vault", "Search a folder of notes; keep its index."),
