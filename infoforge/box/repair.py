@@ -39,14 +39,14 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Defect:
     """Something that a repair may put right."""
 
     what: str
     reason: str
 
 
-def find_faults(settings: Settings, podman: Podman) -> Iterator[Fault]:
+def find_defects(settings: Settings, podman: Podman) -> Iterator[Defect]:
     """What could be repaired; nothing where no unit of ours stands.
 
     Raises:
@@ -56,7 +56,7 @@ def find_faults(settings: Settings, podman: Podman) -> Iterator[Fault]:
         return
     enabled = systemd.systemctl(podman.env, "is-enabled", systemd.UNIT_NAME)[1]
     if enabled == "disabled":
-        yield Fault("unit", f"{systemd.UNIT_NAME} is not enabled")
+        yield Defect("unit", f"{systemd.UNIT_NAME} is not enabled")
     # Two timers look; what one has begun is not for the other to begin again.
     systemd.settle(podman.env, settings.box.start_timeout)
     if not systemd.active(podman.env):
@@ -65,13 +65,13 @@ def find_faults(settings: Settings, podman: Podman) -> Iterator[Fault]:
     if found.problem is not None:
         return  # no image, or no ZIM that opens: recreating it would end in nothing
     if found.faults:
-        yield Fault("container", "; ".join(found.faults))
+        yield Defect("container", "; ".join(found.faults))
     elif found.container is not None and found.container.health == "unhealthy":
-        yield Fault("container", "the container is unhealthy")
+        yield Defect("container", "the container is unhealthy")
     elif enforcing() and (wrong := labels(settings.zims.folder, podman)[1]):
         # Relabelled under a server that runs (restorecon): the catalog is in its memory, and every
         # read of a page fails.
-        yield Fault("container", f"it may not read: {', '.join(wrong)}")
+        yield Defect("container", f"it may not read: {', '.join(wrong)}")
 
 
 def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -> list[Repair]:
@@ -89,27 +89,27 @@ def repair(settings: Settings, podman: Podman, heals: list[float], now: float) -
     heals[:] = [moment for moment in heals if now - HOUR < moment <= now]
     done = []
     try:
-        wanted = list(find_faults(settings, podman))
+        wanted = list(find_defects(settings, podman))
     except BoxError as error:
         return [Repair("container", error.message, False, "it cannot be checked")]
-    for fault in wanted:
+    for defect in wanted:
         if len(heals) >= settings.monitor.heal_hourly:
             told = f"not repaired: {len(heals)} repairs in an hour are enough"
-            done.append(Repair(fault.what, fault.reason, False, told))
+            done.append(Repair(defect.what, defect.reason, False, told))
             continue
         heals.append(now)
-        done.append(_make(fault, settings, podman))
+        done.append(_make(defect, settings, podman))
     return done
 
 
-def _make(fault: Fault, settings: Settings, podman: Podman) -> Repair:
-    if fault.what == "unit":
+def _make(defect: Defect, settings: Settings, podman: Podman) -> Repair:
+    if defect.what == "unit":
         code, said = systemd.systemctl(podman.env, "enable", systemd.UNIT_NAME)
         told = "it was enabled" if code == 0 else f"it could not be enabled: {said}"
-        return Repair(fault.what, fault.reason, code == 0, told)
+        return Repair(defect.what, defect.reason, code == 0, told)
     try:
         made = systemd.heal(podman.env, settings.box.start_timeout + 120)
     except BoxError as error:
-        return Repair(fault.what, fault.reason, False, error.message)
+        return Repair(defect.what, defect.reason, False, error.message)
     told = "the container was recreated" if made else f"{systemd.UNIT_NAME} is not active"
-    return Repair(fault.what, fault.reason, made, told)
+    return Repair(defect.what, defect.reason, made, told)

@@ -122,11 +122,11 @@ def test_a_label_that_was_changed_under_a_running_server_is_healed(
     settings = Settings(zims=replace(ZimSettings(), folder=folder))
 
     def needs() -> Iterator[repair.Fault]:
-        return repair.find_faults(settings, Podman())  # type: ignore[arg-type]
+        return repair.find_defects(settings, Podman())  # type: ignore[arg-type]
 
     assert list(needs()) == []
     (folder / "moved.zim").touch()
     (need,) = needs()
-    assert need == repair.Fault("container", "it may not read: moved.zim is user_home_t")
+    assert need == repair.Defect("container", "it may not read: moved.zim is user_home_t")
     monkeypatch.setattr(repair, "enforcing", lambda: False)
     assert list(needs()) == []

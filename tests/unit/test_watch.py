@@ -19,7 +19,7 @@ from infoforge.box import metrics, monitor, notify, postgres, repair, systemd
 from infoforge.box.health import FAIL, PASS, WARN, CheckResult
 from infoforge.box.monitor import EVENTS, StateChange, StateStore
 from infoforge.box.podman import BoxError, Podman
-from infoforge.box.repair import Fault, Repair
+from infoforge.box.repair import Defect, Repair
 from infoforge.config.settings import MonitorSettings, Settings
 from infoforge.contract import CheckFailed, WarningMessage
 
@@ -303,7 +303,9 @@ def test_a_command_that_fails_is_a_warning(command: str) -> None:
 def broken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A box whose container is always gone; the names of what was repaired."""
     made: list[str] = []
-    monkeypatch.setattr(repair, "find_faults", lambda *_: iter([Fault("container", "it is gone")]))
+    monkeypatch.setattr(
+        repair, "find_defects", lambda *_: iter([Defect("container", "it is gone")])
+    )
     monkeypatch.setattr(systemd, "heal", lambda *_: made.append("container") or True)
     return made
 
@@ -344,7 +346,7 @@ def test_without_a_unit_of_ours_nothing_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert list(repair.find_faults(Settings(), NoPodman())) == []  # type: ignore[arg-type]
+    assert list(repair.find_defects(Settings(), NoPodman())) == []  # type: ignore[arg-type]
 
 
 @dataclass
@@ -393,13 +395,13 @@ def test_what_is_repaired(
     monkeypatch.setattr(systemd, "unit_file", lambda: file)
     monkeypatch.setattr(systemd, "systemctl", systemctl)
     monkeypatch.setattr(repair, "box_status", lambda *_: looked)
-    found = repair.find_faults(Settings(), NoPodman())  # type: ignore[arg-type]
-    assert [fault.what for fault in found] == expected
+    found = repair.find_defects(Settings(), NoPodman())  # type: ignore[arg-type]
+    assert [defect.what for defect in found] == expected
 
 
 def test_a_unit_that_cannot_be_enabled_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        repair, "find_faults", lambda *_: iter([Fault("unit", "it is not enabled")])
+        repair, "find_defects", lambda *_: iter([Defect("unit", "it is not enabled")])
     )
     for code, done in ((0, True), (1, False)):
         monkeypatch.setattr(systemd, "systemctl", lambda *_, code=code: (code, "no such file"))
@@ -413,11 +415,13 @@ def test_a_repair_that_fails_and_a_podman_that_is_gone_are_said(
     def broken(*_: object) -> bool:
         raise BoxError("the unit could not", code="not_healed")
 
-    monkeypatch.setattr(repair, "find_faults", lambda *_: iter([Fault("container", "it is gone")]))
+    monkeypatch.setattr(
+        repair, "find_defects", lambda *_: iter([Defect("container", "it is gone")])
+    )
     monkeypatch.setattr(systemd, "heal", broken)
     (row,) = repair.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
     assert (row.done, row.detail) == (False, "the unit could not")
-    monkeypatch.setattr(repair, "find_faults", broken)
+    monkeypatch.setattr(repair, "find_defects", broken)
     (row,) = repair.repair(Settings(), NoPodman(), [], 1e9)  # type: ignore[arg-type]
     assert not row.done
 
