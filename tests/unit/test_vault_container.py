@@ -83,7 +83,7 @@ def test_the_unit_brings_the_database_back_unless_it_was_stopped(tmp_path, activ
     systemctl.chmod(0o755)
     podman = Podman(env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     if made is None:
-        with pytest.raises(BoxError, match="could not make the container anew") as caught:
+        with pytest.raises(BoxError, match="could not recreate the container") as caught:
             heal(podman)
         assert caught.value.code == "not_healed"
     else:
