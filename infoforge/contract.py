@@ -1,4 +1,4 @@
-"""The contract with whoever calls the tool: exit codes, errors, warnings, the JSON envelope.
+"""The contract with the caller: exit codes, errors, warnings, the JSON envelope.
 
 An exit code rides on the exception class, so a stage that raises need not know about the command
 line, and the command line need not know why a stage gave up.

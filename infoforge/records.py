@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """What a corpus says of itself.
+    """Description of a corpus.
 
     Attributes:
         name: Stable name without the date (``wikipedia_en_all_nopic``); unique among open corpora.

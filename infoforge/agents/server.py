@@ -26,7 +26,7 @@ def serve(settings: Callable[[], Settings]) -> None:
     """Serve until standard input ends.
 
     Args:
-        settings: Loads the settings, anew for each call.
+        settings: Loads the settings, again for each call.
 
     Raises:
         CheckFailed: The SDK is not installed.

@@ -57,7 +57,7 @@ class Found:
 
 
 def text() -> str:
-    """The skill file of this version, with the marks that tell it from an edited one."""
+    """The skill file of this version, with the marks that distinguish it from an edited one."""
     template = resources.files("infoforge") / "data" / "skill" / NAME / FILE
     body = template.read_text("utf-8").replace("@VERSION@", __version__).replace("@DIGEST@", "")
     return _DIGEST.sub(rf"\g<1>{digest(body)}\g<3>", body, count=1)

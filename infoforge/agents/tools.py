@@ -35,7 +35,7 @@ LONGEST_QUESTION = 4000
 
 
 class Cancelled(BaseException):
-    """The client no longer wants the answer. No stage that bears up under errors may catch it."""
+    """The client no longer wants the answer. No stage that tolerates errors may catch it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def call(
     Args:
         name: One of `TOOLS`.
         arguments: As the agent gave them, unchecked.
-        settings: Loads the settings, anew for each call.
+        settings: Loads the settings, again for each call.
         check: Called now and then; raises `Cancelled` when nobody waits any longer.
 
     Returns:

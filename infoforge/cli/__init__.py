@@ -19,18 +19,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("infoforge.cli.ask:ask", "Answer a question from the articles, with citations."),
     "search": ("infoforge.cli.ask:search", "List the articles that match a question."),
     "passages": ("infoforge.cli.ask:passages", "Print the numbered sources a model would get."),
-    "eval": ("infoforge.cli.evaluate:evaluate", "Measure the lookup on a set of questions."),
-    "explain": ("infoforge.cli.evaluate:explain", "Say why a question finds what it finds."),
+    "eval": ("infoforge.cli.evaluate:evaluate", "Measure retrieval on a set of questions."),
+    "explain": ("infoforge.cli.evaluate:explain", "Explain why a question finds what it finds."),
     "config": ("infoforge.cli.config:config", "Write, show and check the configuration."),
     "doctor": ("infoforge.cli.doctor:doctor", "Check every part, from ZIM files to model."),
-    "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container, and look after it."),
+    "serve": ("infoforge.cli.serve:serve", "Run kiwix-serve in its container and keep it healthy."),
     "zims": ("infoforge.cli.zims:zims", "Find, download, verify and update ZIM files."),
     "vault": ("infoforge.cli.vault:vault", "Search a folder of notes; keep its index."),
     "zimify": ("infoforge.cli.zimify:zimify", "Make a ZIM file of a folder of documents."),
     "stats": ("infoforge.cli.stats:stats", "Show how often and how fast questions were answered."),
-    "skill": ("infoforge.cli.skill:skill", "Tell agents of infoforge, by a skill file."),
+    "skill": ("infoforge.cli.skill:skill", "Install the skill file for agents."),
     "mcp": ("infoforge.cli.mcp:mcp", "Serve the tools ask, search and read over MCP."),
-    "demo": ("infoforge.cli.demo:demo", "Show the whole way on a small built-in ZIM."),
+    "demo": ("infoforge.cli.demo:demo", "Answer three questions from a small built-in ZIM."),
 }
 
 
@@ -84,7 +84,7 @@ def cli(ctx: click.Context, config_path: str | None) -> None:
     Example: infoforge ask "Who wrote Kokoro and when was it published?"
 
     Exit codes: 0 ok, 1 a check or the corpora failed, 2 bad config or usage, 3 nothing found,
-    4 not grounded (--strict), 5 no model endpoint reachable.
+    4 not verified (--strict), 5 no model endpoint reachable.
     """
     ctx.obj = config_path
 

@@ -31,7 +31,7 @@ def batch_options(function: F) -> F:
         click.option(
             "--output",
             metavar="FILE",
-            help="With --batch: the answers [default: FILE.answers.jsonl beside it].",
+            help="With --batch: the answers [default: FILE.answers.jsonl].",
         ),
         click.option(
             "--batch",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHARE = click.FloatRange(0, 100)
 
 
-@click.command("eval", short_help="Measure the lookup on a set of questions.")
+@click.command("eval", short_help="Measure retrieval on a set of questions.")
 @click.argument("questions", required=False, metavar="QUESTIONS.jsonl")
 @lookup_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask N questions of the set.")
@@ -171,7 +171,7 @@ def _write_page(path: Path, data: dict[str, Any]) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}", "give another file") from error
 
 
-@click.command(short_help="Say why a question finds what it finds.")
+@click.command(short_help="Explain why a question finds what it finds.")
 @question_options
 @click.pass_context
 def explain(

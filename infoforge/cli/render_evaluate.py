@@ -94,7 +94,7 @@ def _costs(figures: Row) -> str:
         ),
     ]
     if figures["refused"]:
-        lines.append(f"refused by the gate: {figures['refused']:.1f} %")
+        lines.append(f"rejected by the relevance filter: {figures['refused']:.1f} %")
     if figures["failed"] or figures["partial"]:
         lines.append(f"failed: {figures['failed']}, cut short: {figures['partial']}")
     if figures["warnings"]:

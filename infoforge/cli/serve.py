@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def serve() -> None:
-    """Run kiwix-serve in its container, and look after it.
+    """Run kiwix-serve in its container and keep it healthy.
 
     Example: infoforge serve start
     """

@@ -1,4 +1,4 @@
-"""``skill``: the file that tells agents of infoforge."""
+"""``skill``: the file that makes infoforge known to agents."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def check_folder(settings: Settings) -> Iterator[Problem]:
 
 
 def check_webhook(monitor: MonitorSettings) -> Iterator[Problem]:
-    """Does what the box tells stay in the house?"""
+    """Whether notifications stay on private addresses."""
     yield from _refusal(
         ("monitor", "webhook"),
         lambda: check_private(monitor.webhook, monitor.allow_public, "monitor.webhook"),

@@ -51,7 +51,7 @@ def dotted(path: KeyPath) -> str:
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """The safe loader with the scalars of YAML 1.2.
 
-    In 1.1 the language ``no`` is false, ``12:30`` is 750 and ``2026-06`` beside a day is a date.
+    In 1.1 the language ``no`` is false, ``12:30`` is 750 and ``2026-06`` next to a day is a date.
     """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012

@@ -25,7 +25,7 @@ _WIDTH = 100
 def set_enabled(path: Path, names: Sequence[str]) -> bool:
     """Set ``zims.enabled`` in a configuration file; ``zims enable`` and ``disable`` are made of it.
 
-    Comments, order and layout of the rest stay as they are; a comment beside or above a name that
+    Comments, order and layout of the rest stay as they are; a comment next to or above a name that
     stays in the list goes with it. The result is read back and compared before it is written, and
     replaced atomically, with the file's mode; a symbolic link is followed.
 

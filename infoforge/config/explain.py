@@ -166,7 +166,7 @@ def short(text: str) -> str:
 
 
 def resolve(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
-    """A subschema with its ``$ref`` followed; what stands beside the ``$ref`` wins."""
+    """A subschema with its ``$ref`` followed; keys next to the ``$ref`` win."""
     reference = part.get("$ref")
     base = whole["$defs"][reference.removeprefix("#/$defs/")] if reference else {}
     return {**base, **part}

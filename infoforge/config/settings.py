@@ -219,7 +219,7 @@ class VaultSettings:
 
 @dataclass(frozen=True, slots=True)
 class MonitorSettings:
-    """How the box watches itself (`doctor --heal`, run by a timer), and whom it tells.
+    """How the box watches itself (`doctor --heal`, run by a timer), and whom it notifies.
 
     Attributes:
         interval: Minutes between two looks.

@@ -125,7 +125,7 @@ def _example(
 def _endpoint(server: ModelServer) -> dict[str, Plain]:
     item: dict[str, Plain] = {"name": server.name, "url": server.url}
     if len(server.models) > 1:
-        # Embedding models are listed beside the others and cannot answer.
+        # Embedding models are listed with the others and cannot answer.
         able = [m for m in server.models if "embed" not in m.lower()]
         item["model"] = (able or list(server.models))[0]
     if server.context_tokens:

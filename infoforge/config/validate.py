@@ -215,7 +215,7 @@ def _endpoint(item: Mapping[str, Any], number: int, names: dict[Any, int]) -> It
             "for example url: http://127.0.0.1:11434/v1",
         )
     if item.get("api_key_env") and item.get("api_key_file"):
-        yield Problem((*here, "api_key_file"), "stands beside api_key_env; one of them is allowed")
+        yield Problem((*here, "api_key_file"), "is set together with api_key_env; set one of them")
     yield from _url(url, (*here, "url"))
 
 

@@ -28,7 +28,7 @@ MEASURES: dict[str, Callable[[Row], bool | None]] = {
 def mcnemar(lost: int, won: int) -> float:
     """McNemar's exact test, two-sided.
 
-    Only questions that changed tell anything; were the change mere chance, each would be as likely
+    Only questions that changed count; were the change mere chance, each would be as likely
     to be lost as won (McNemar 1947; exact binomial form).
 
     Args:
