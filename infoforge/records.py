@@ -20,6 +20,7 @@ class CorpusInfo:
         articles: Number of articles, 0 when unknown.
         origin: The file path or base URL it is read from.
         flavour: ``maxi``, ``nopic``, ``mini`` or empty.
+        semantic: Whether it finds texts by meaning, too (`base.SemanticCorpus`).
     """
 
     name: str
@@ -32,15 +33,39 @@ class CorpusInfo:
     articles: int = 0
     origin: str = ""
     flavour: str = ""
+    semantic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """How a note fits a question by meaning, and how old it is.
+
+    Attributes:
+        similarity: How close in meaning to the question, 0 to 1; 0 where that was not looked at.
+        near: Close enough to be a source even without the question's words.
+        focus: Indices of the sections that are closest.
+        freshness: Share of its score that its age leaves it.
+    """
+
+    similarity: float = 0.0
+    near: bool = False
+    focus: tuple[int, ...] = ()
+    freshness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search or title hit: which entry of which corpus (path is unique inside the corpus)."""
+    """One search or title hit: which entry of which corpus.
+
+    Attributes:
+        path: Unique inside the corpus.
+        relevance: How it fits by meaning, where it was found by that.
+    """
 
     corpus: str
     path: str
     title: str
+    relevance: Relevance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +109,7 @@ class Article:
         date: Date of the dump, or of the note, as ISO text.
         sections: The lead first.
         links: Only links inside the same corpus; kept for disambiguation pages alone.
-        modified: A note's own modification date; empty for wiki articles.
-        similarity: How close in meaning to the question, 0 to 1; 0 where meaning is not looked at.
-        near: Close enough to be a source even without the question's words.
-        focus: Indices of the sections that are closest.
-        freshness: Share of its score that its age leaves it.
+        relevance: How a note fits by meaning, and its age; ``None`` for wiki articles.
     """
 
     corpus: str
@@ -100,11 +121,7 @@ class Article:
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
     disambiguation: bool = False
-    modified: str = ""
-    similarity: float = 0.0
-    near: bool = False
-    focus: tuple[int, ...] = ()
-    freshness: float = 1.0
+    relevance: Relevance | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""The four calls that every corpus answers, and the deadline they all share."""
+"""The calls that every corpus answers, and the deadline they all share."""
 
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 
@@ -67,3 +67,16 @@ class Corpus(Protocol):
     def read(self, path: str, deadline: Deadline) -> Article | None:
         """Read one entry, redirects followed; ``None`` when there is no such entry."""
         ...
+
+
+class SemanticCorpus(Corpus, Protocol):
+    """A corpus that also finds texts by meaning, as its description says (``semantic``)."""
+
+    def nearest(self, question: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+        """Texts for the whole question, best first; each hit says how it fits (`relevance`)."""
+        ...
+
+
+def is_semantic(corpus: Corpus) -> TypeGuard[SemanticCorpus]:
+    """Whether a corpus finds texts by meaning."""
+    return corpus.describe().semantic

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from infoforge.contract import InfoForgeError, Warn, WarningMessage
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
-from infoforge.records import Article, CorpusInfo, Hit, Hits, Section
+from infoforge.records import Article, CorpusInfo, Hit, Hits, Relevance, Section
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
@@ -62,7 +62,6 @@ class VaultCorpus:
         self._settings = settings
         self._embedder: Embedder | None = None
         self._info: CorpusInfo | None = None
-        self._near: dict[str, list[Passage]] = {}
         with _as_corpus():
             patience = min(deadline.left(), 5.0)
             self._store: Store = Store(connect(settings, seconds=max(patience, _LEAST_SECONDS)))
@@ -99,6 +98,7 @@ class VaultCorpus:
                 title="Notes",
                 languages=(code,) if code else (),
                 articles=int(notes[0][0]),
+                semantic=True,
                 origin=str(self._settings.folder),
             )
         return self._info
@@ -120,11 +120,21 @@ class VaultCorpus:
                 stale_penalty=settings.stale_penalty,
             )
             found = search(self._store, query)
-        self._near = {}
+        notes: dict[str, list[Passage]] = {}
         for passage in found:
-            self._near.setdefault(passage.source, []).append(passage)
-        hits = [Hit(NAME, source, passages[0].title) for source, passages in self._near.items()]
+            notes.setdefault(passage.source, []).append(passage)
+        hits = [
+            Hit(NAME, source, passages[0].title, self._relevance(passages))
+            for source, passages in notes.items()
+        ]
         return tuple(hits[:limit])
+
+    def _relevance(self, passages: list[Passage]) -> Relevance:
+        return Relevance(
+            similarity=round(max(passage.similarity for passage in passages), 4),
+            near=any(self._is_near(passage) for passage in passages),
+            focus=tuple(sorted(passage.index for passage in passages)),
+        )
 
     def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
         """Full text: notes of which one passage holds every word."""
@@ -172,7 +182,6 @@ class VaultCorpus:
             return None
         title = str(rows[0][0])
         code = self.describe().languages
-        near = self._near.get(path, [])
         return Article(
             corpus=NAME,
             path=path,
@@ -184,11 +193,7 @@ class VaultCorpus:
                 Section(str(row[2]).removeprefix(title).removeprefix(" > "), str(row[3]))
                 for row in rows
             ),
-            modified=str(rows[0][1]),
-            similarity=round(max((p.similarity for p in near), default=0.0), 4),
-            near=any(self._is_near(passage) for passage in near),
-            focus=tuple(sorted(passage.index for passage in near)),
-            freshness=self._freshness(str(rows[0][1])),
+            relevance=Relevance(freshness=self._freshness(str(rows[0][1]))),
         )
 
     def _is_near(self, passage: Passage) -> bool:

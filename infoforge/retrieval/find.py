@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from infoforge.contract import CorpusUnavailable, Warn, WarningMessage
-from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
-from infoforge.records import Hit
+from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded, is_semantic
+from infoforge.records import Hit, Relevance
 from infoforge.retrieval import relevance
 from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
@@ -100,7 +100,7 @@ class _Search:
         self.corpora = {corpus.name: corpus for corpus in corpora}
         # Where texts are found by meaning, a short one is no stub.
         self.large = {
-            corpus.name for corpus in corpora if is_large(corpus) and not hasattr(corpus, "nearest")
+            corpus.name for corpus in corpora if is_large(corpus) and not is_semantic(corpus)
         }
         self.deadline = deadline
         self.warn = warn
@@ -112,6 +112,7 @@ class _Search:
         self.partial = False
         self.failed: dict[str, str] = {}
         self.near: dict[tuple[str, str], float] = {}
+        self.relevance: dict[tuple[str, str], Relevance] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.searches: dict[str, FullText] = {}
         self.extra = False
@@ -137,6 +138,7 @@ class _Search:
             self.keywords,
             self.deadline,
             large=self.large,
+            relevance=self.relevance,
             warn=self.warn,
             trouble=self._trouble,
         )
@@ -220,17 +222,18 @@ class _Search:
 
     def _nearest(self, corpus: Corpus) -> Sequence[Hit]:
         """What a corpus that knows meanings finds for the whole question; nothing in others."""
-        nearest = getattr(corpus, "nearest", None)
-        if nearest is None:
+        if not is_semantic(corpus):
             return ()
         started = time.perf_counter()
-        hits: tuple[Hit, ...] = nearest(self.keywords.question, NEAREST, self.deadline)
+        hits = corpus.nearest(self.keywords.question, NEAREST, self.deadline)
         took = time.perf_counter() - started
         question = self.keywords.question
         self.steps.append(Step(corpus.name, "meaning", question, len(hits), took))
         mass = sum(term.weight for term in self.keywords.terms) or 1.0
         for place, hit in enumerate(hits):
             self.near[hit.corpus, hit.path] = mass / (1.0 + 0.1 * place)
+            if hit.relevance is not None:
+                self.relevance[hit.corpus, hit.path] = hit.relevance
         return hits
 
     def _weigh(self, terms: Sequence[Term]) -> None:

@@ -65,7 +65,7 @@ def passages(
                 url=article.url,
                 corpus=article.corpus,
                 path=article.path,
-                date=article.modified or article.date,
+                date=article.date,
                 language=article.language,
                 text=passage(item, keywords, room),
                 score=round(item.scores.total, 4),
@@ -168,8 +168,9 @@ def _units(item: Ranked) -> list[_Unit]:
         lines.append((at, at + len(line)))
         at += len(line) + 1
     wanted = set(range(min(4, len(lines))))
+    focus = item.article.relevance.focus if item.article.relevance else ()
     for number, (start, _) in enumerate(lines):
-        if item.article.focus and item.section(start) in item.article.focus:
+        if focus and item.section(start) in focus:
             wanted.add(number)
     place = 0
     for occurrence in item.occurrences:
@@ -226,8 +227,9 @@ def _by_worth(
         bonus if pattern and held[i] and pattern.search(item.text, unit.start, unit.end) else 0.0
         for i, unit in enumerate(units)
     ]
+    focus = item.article.relevance.focus if item.article.relevance else ()
     for i, unit in enumerate(units):
-        if unit.section in item.article.focus:
+        if unit.section in focus:
             extra[i] += _FOCUS * sum(weights)
     seen: dict[int, float] = {}
     for index in shown:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
 
-from infoforge.records import Article
+from infoforge.records import Article, Relevance
 from infoforge.retrieval.keywords import Keywords
 from infoforge.retrieval.matching import PAIR_SHARE, Matcher, Occurrence
 from infoforge.retrieval.titles import TitleFit, fit
@@ -233,9 +233,10 @@ def score(
         strangers=sum(t.weight for t in lacking if not t.exists and t.name) / mass,
         unnamed=sum(t.weight for t in lacking if t.exists and t.name) / mass,
     )
-    parts = replace(parts, meaning=article.similarity)
+    relevance = article.relevance or Relevance()
+    parts = replace(parts, meaning=relevance.similarity)
     return Ranked(
-        article, _totalled(parts, article.freshness), text, tuple(starts), tuple(occurrences)
+        article, _totalled(parts, relevance.freshness), text, tuple(starts), tuple(occurrences)
     )
 
 

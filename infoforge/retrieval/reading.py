@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from infoforge.contract import Warn, WarningMessage
 from infoforge.corpus.base import Corpus, CorpusError, Deadline
-from infoforge.records import Article, Hit
+from infoforge.records import Article, Hit, Relevance
 from infoforge.retrieval.keywords import Keywords, keywords
 from infoforge.retrieval.ranking import Ranked, score
 from infoforge.retrieval.relax import Candidate
@@ -32,6 +33,7 @@ class Reader:
         question: The question's keywords.
         deadline: For each reading.
         large: Names of the corpora with thousands of articles.
+        relevance: How texts fit by meaning, by corpus and path, where they were found by that.
         warn: Takes warnings of disambiguation pages.
         trouble: Told of an article that can't be read, or not in time.
     """
@@ -43,6 +45,7 @@ class Reader:
         deadline: Deadline,
         *,
         large: Collection[str],
+        relevance: Mapping[tuple[str, str], Relevance],
         warn: Warn,
         trouble: Trouble,
     ) -> None:
@@ -53,6 +56,7 @@ class Reader:
         self._question = question
         self._deadline = deadline
         self._large = large
+        self._relevance = relevance
         self._enough = ENOUGH_LARGE if large else ENOUGH
         self._warn = warn
         self._trouble = trouble
@@ -101,6 +105,9 @@ class Reader:
             merged[stem] = max(merged.get(stem, 0.0), value)
         if key in self._articles:
             return None  # a redirect to what was read already
+        if (found := self._relevance.get(key)) is not None:
+            freshness = article.relevance.freshness if article.relevance else found.freshness
+            article = replace(article, relevance=replace(found, freshness=freshness))
         self._articles[key] = article
         return article
 

@@ -35,7 +35,7 @@ def reason(item: Ranked, best: float) -> str:
     Returns:
         One of ``invented``, ``names``, ``coverage``, ``window``, ``score``, or empty.
     """
-    if item.article.near:
+    if item.article.relevance is not None and item.article.relevance.near:
         return ""  # a note that says it in other words
     scores = item.scores
     meant = scores.exact and scores.covered == 1.0 and scores.title >= STRANGERS

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.engine import BIG, CROWDED, QUESTION, Readable
 
 from infoforge.contract import WarningMessage
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
-from infoforge.records import Article, Hit, Hits
+from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.retrieval.find import find
 
 
@@ -159,6 +161,9 @@ def test_words_of_another_language_than_the_corpus_has_are_not_asked_for() -> No
 
 def test_a_corpus_that_knows_meanings_is_not_asked_for_long_texts() -> None:
     class Meaning(Readable):
+        def describe(self) -> CorpusInfo:
+            return replace(super().describe(), semantic=True)
+
         def nearest(self, question: str, count: int, deadline: Deadline) -> tuple[Hit, ...]:
             return ()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoforge.records import Article, Section
+from infoforge.records import Article, Relevance, Section
 from infoforge.retrieval.keywords import keywords
 from infoforge.retrieval.passages import passage, passages, shares
 from infoforge.retrieval.ranking import Ranked, score
@@ -92,11 +92,6 @@ def test_sources_are_numbered_from_one_and_no_more_than_asked() -> None:
     assert passages([], ASKED, 2000) == ()
 
 
-def test_a_note_shows_its_own_date() -> None:
-    note = item("N", ("", ANSWER), modified="2025-01-02")
-    assert passages([note], ASKED, 500)[0].date == "2025-01-02"
-
-
 def test_what_a_short_article_leaves_goes_to_the_others() -> None:
     alone = shares([LONG], 3000)[0]
     beside = shares([SHORT, LONG], 3000)
@@ -107,7 +102,8 @@ def test_what_a_short_article_leaves_goes_to_the_others() -> None:
 
 def test_the_section_that_is_closest_in_meaning_is_shown() -> None:
     wanted = "Turn the grey wheel behind the stove twice to the left."
-    note = item("N", ("", LEAD + " " + FILLER), ("Heating", wanted), ("More", FILLER), focus=(1,))
+    sections = ("", LEAD + " " + FILLER), ("Heating", wanted), ("More", FILLER)
+    note = item("N", *sections, relevance=Relevance(focus=(1,)))
     assert wanted in passage(note, ASKED, 500)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoforge.records import Article, Section
+from infoforge.records import Article, Relevance, Section
 from infoforge.retrieval.keywords import keywords
 from infoforge.retrieval.matching import Occurrence
 from infoforge.retrieval.ranking import Ranked, best_window, score
@@ -169,8 +169,10 @@ def test_age_takes_from_a_note_and_nearness_adds() -> None:
     question = "the novel Kokoro"
     asked = keywords(question, "en")
     plain = score(NOVEL, asked, {}).scores.total
-    assert score(replace(NOVEL, freshness=0.5), asked, {}).scores.total < plain
-    assert score(replace(NOVEL, similarity=0.9), asked, {}).scores.total > plain
+    assert score(replace(NOVEL, relevance=Relevance(freshness=0.5)), asked, {}).scores.total < plain
+    assert (
+        score(replace(NOVEL, relevance=Relevance(similarity=0.9)), asked, {}).scores.total > plain
+    )
 
 
 def test_an_article_in_another_script_is_scored_by_it() -> None:
@@ -222,9 +224,9 @@ def test_a_poor_match_beside_a_good_one_is_left_out() -> None:
 
 
 def test_a_note_that_is_near_in_meaning_passes_without_the_words() -> None:
-    note = article("Boiler", "Call the plumber.", near=True, similarity=0.8)
+    note = article("Boiler", "Call the plumber.", relevance=Relevance(0.8, near=True))
     assert passed("Who mends the heating?", note) == ["Boiler"]
-    assert passed("Who mends the heating?", replace(note, near=False, similarity=0.0)) == []
+    assert passed("Who mends the heating?", replace(note, relevance=None)) == []
 
 
 def test_nothing_is_split_into_nothing() -> None:
