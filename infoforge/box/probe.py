@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from infoforge import net
+from infoforge import kiwix_catalog
 
-_LARGEST = 32 << 20
-"""Bytes of a catalog; a thousand books have about two million."""
-_ENTRY = re.compile(r"<entry>(.*?)</entry>", re.DOTALL)
-_UUID = re.compile(r"<id>\s*urn:uuid:([0-9a-fA-F-]{36})\s*</id>")
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 
@@ -44,20 +39,13 @@ def catalog(bind: str, port: int, timeout: float = 5.0) -> Catalog:
         timeout: Seconds for all of it.
     """
     try:
-        response = net.get(
-            f"{base_url(bind, port)}/catalog/v2/entries?count=-1",
-            total=timeout,
-            limit=_LARGEST,
+        books = kiwix_catalog.fetch(
+            base_url(bind, port),
+            seconds=timeout,
             allow_public=True,  # an address of this machine, whatever its network
             what="box.bind",
         )
-    except net.NetworkError as error:
+    except kiwix_catalog.CatalogError as error:
         # Podman's port forwarder accepts before the server listens: a reset, not a refusal.
-        return Catalog(0, error=error.message)
-    body = response.body.decode("utf-8", "replace")
-    if response.status != 200:
-        return Catalog(response.status, error=f"HTTP {response.status}")
-    if "<feed" not in body:
-        return Catalog(response.status, error="something that is not kiwix-serve answers")
-    ids = (_UUID.search(entry) for entry in _ENTRY.findall(body))
-    return Catalog(response.status, frozenset(match[1].lower() for match in ids if match))
+        return Catalog(error.status, error=str(error))
+    return Catalog(200, frozenset(book.uuid for book in books))

@@ -13,19 +13,18 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
+from infoforge import kiwix_catalog
 from infoforge.corpus import names, page
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
+from infoforge.text import xmltree
 from infoforge.text.language import codes
+from infoforge.text.parse import parse_count
 from infoforge.text.words import fold
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
     from infoforge.net import Reply
 
-_ATOM = "{http://www.w3.org/2005/Atom}"
-_ISSUED = "{http://purl.org/dc/terms/}issued"
 _REDIRECTS = 8
 _BODY_LIMIT = 32_000_000  # bytes; no page or list of hits is longer
 _LONGEST_SECONDS = 60.0
@@ -91,40 +90,27 @@ class KiwixServer:
         Raises:
             CorpusError: No catalog to be had.
         """
-        from xml.etree.ElementTree import ParseError, fromstring
-
-        answer = self.get(f"{self.url}/catalog/v2/entries?count=-1", deadline)
-        if answer.status != 200:
-            raise CorpusError(f"{self.url} has no catalog (HTTP {answer.status}): not kiwix-serve?")
+        reply = self.get(f"{self.url}{kiwix_catalog.PATH}", deadline)
         try:
-            feed = fromstring(answer.body)  # noqa: S314 - expat here limits entity expansion
-        except ParseError as error:
-            raise CorpusError(f"{self.url} answers no catalog: {error}") from error
-        return [book for entry in feed.iter(f"{_ATOM}entry") if (book := self._book(entry))]
+            served = kiwix_catalog.books(reply.status, reply.body, self.url)
+        except kiwix_catalog.CatalogError as error:
+            raise CorpusError(f"{self.url} has {error}") from error
+        return [_info(book) for book in served if book.url]
 
-    def _book(self, entry: Element) -> CorpusInfo | None:
-        link = ""
-        for node in entry.iter(f"{_ATOM}link"):
-            if node.get("type") == "text/html":
-                link = node.get("href", "")
-        if not link:
-            return None
-        url = urljoin(self.url + "/", link).rstrip("/")
-        file_name = unquote(url.rpartition("/")[2])
-        tags = entry.findtext(f"{_ATOM}tags", "")
-        articles = entry.findtext(f"{_ATOM}articleCount", "0")
-        issued = entry.findtext(_ISSUED) or entry.findtext(f"{_ATOM}updated") or ""
-        return CorpusInfo(
-            name=names.stable_name(file_name),
-            kind="kiwix",
-            title=entry.findtext(f"{_ATOM}title", "") or file_name,
-            languages=codes(entry.findtext(f"{_ATOM}language", "")),
-            date=names.date_of(file_name) or issued[:10],
-            fulltext="_ftindex:no" not in tags,
-            articles=int(articles) if articles.isdigit() else 0,
-            origin=url,
-            flavour=names.flavour_of(file_name),
-        )
+
+def _info(book: kiwix_catalog.ServedBook) -> CorpusInfo:
+    file_name = unquote(book.url.rpartition("/")[2])
+    return CorpusInfo(
+        name=names.stable_name(file_name),
+        kind="kiwix",
+        title=book.title or file_name,
+        languages=codes(book.languages),
+        date=names.date_of(file_name) or book.issued[:10],
+        fulltext="_ftindex:no" not in book.tags,
+        articles=book.articles,
+        origin=book.url,
+        flavour=names.flavour_of(file_name),
+    )
 
 
 class KiwixCorpus:
@@ -167,8 +153,6 @@ class KiwixCorpus:
         Raises:
             CorpusError: Nothing can be had.
         """
-        from xml.etree.ElementTree import ParseError, fromstring
-
         parameters = {
             # The legacy selector takes the URL name in every version; books.name takes the
             # metadata's name, which two files may share.
@@ -191,8 +175,8 @@ class KiwixCorpus:
             detail = " (a book in several languages)" if b"anguages" in answer.body else ""
             raise CorpusError(f"{self.name}: search answers HTTP {answer.status}{detail}")
         try:
-            channel = fromstring(answer.body)  # noqa: S314 - as above
-        except ParseError as error:
+            channel = xmltree.parse(answer.body)
+        except xmltree.BadXML as error:
             raise CorpusError(f"{self.name}: search answers no XML: {error}") from error
         hits = []
         for item in channel.iter("item"):
@@ -200,8 +184,9 @@ class KiwixCorpus:
             if path := self._path(item.findtext("link", "")):
                 hits.append(Hit(self.name, path, title))
         total = channel.findtext(".//{http://a9.com/-/spec/opensearch/1.1/}totalResults", "0")
-        digits = re.sub(r"\D", "", total)
-        return hits, int(digits) if digits else None
+        # 3.3 groups the digits by the locale's sign.
+        digits = re.sub(r"[^0-9]", "", total)
+        return hits, parse_count(digits) if digits else None
 
     def _halves(
         self, pattern: str, start: int, size: int, deadline: Deadline, left: list[int]

@@ -26,3 +26,13 @@ def parse_size(value: int | str) -> int:
     if match is None:
         raise ValueError(f"not a size: {value}")
     return round(float(match["number"]) * _UNITS[(match["unit"] or "").lower()])
+
+
+def parse_count(text: str) -> int:
+    """A count from outside (``1234``, ``1,234``); 0 for everything that is none.
+
+    Only ASCII digits: ``isdigit`` takes a superscript two, which ``int`` does not; and no more of
+    them than any count has, since ``int`` refuses thousands.
+    """
+    match = re.fullmatch(r"\s*([0-9][0-9,]{0,23})\s*", text)
+    return int(match[1].replace(",", "")) if match else 0

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
+from infoforge import kiwix_catalog
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, Warn, WarningMessage
 from infoforge.text import xmltree
 from infoforge.text.languages import alpha2, alpha3
+from infoforge.text.parse import parse_count
 from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
 from infoforge.zims.net import get_document
 
 if TYPE_CHECKING:
     from infoforge.net import Session
 
-_ENTRY = re.compile(rb"<entry\b.*?</entry\s*>", re.DOTALL)
 _FEED_LIMIT = 256 << 20
 _TIMEOUT = 60.0
 
@@ -103,24 +104,10 @@ def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
     Raises:
         CheckFailed: It is no feed.
     """
-    lost = 0
     try:
-        root = xmltree.parse(body)
-        if xmltree.local(root.tag) != "feed":
-            raise CheckFailed(f"{base} is no catalog: it is <{xmltree.local(root.tag)}>")
-        elements = [e for e in root if xmltree.local(e.tag) == "entry"]
+        elements, lost = kiwix_catalog.entries(body)
     except xmltree.BadXML as error:
-        # One entry that cannot be mended must not hide the others.
-        elements = []
-        blocks = _ENTRY.findall(body) if b"<feed" in body[:4096] else []
-        if not blocks:
-            raise CheckFailed(f"{base} is no catalog: {error}", "check catalog.url") from error
-        for block in blocks:
-            try:
-                wrapped = b'<feed xmlns:dc="http://purl.org/dc/terms/">' + block + b"</feed>"
-                elements.append(xmltree.parse(wrapped)[0])
-            except xmltree.BadXML:
-                lost += 1
+        raise CheckFailed(f"{base} is no catalog: {error}", "check catalog.url") from error
     return tuple(_entry(element, base) for element in elements), lost
 
 
@@ -129,7 +116,7 @@ def _entry(element: ET.Element, base: str) -> Entry:
     for link in element:
         if xmltree.local(link.tag) == "link" and link.get("type") == "application/x-zim":
             url = urljoin(base, link.get("href", "").strip())
-            size = _number(link.get("length", ""))
+            size = parse_count(link.get("length", ""))
             break
     if url:
         try:
@@ -146,16 +133,11 @@ def _entry(element: ET.Element, base: str) -> Entry:
         languages=tuple(dict.fromkeys(alpha2(code) for code in languages if code)),
         date=edition(file) or (text(element, "issued") or text(element, "updated"))[:7],
         size=size,
-        articles=_number(text(element, "articleCount")),
+        articles=parse_count(text(element, "articleCount")),
         url=url if file else "",
         file=file,
         uuid=text(element, "id").removeprefix("urn:uuid:").lower(),
     )
-
-
-def _number(text: str) -> int:
-    digits = text.replace(",", "").strip()
-    return int(digits) if digits.isdecimal() else 0
 
 
 def search(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from libzim.reader import Archive
 
 _SERVER_TIMEOUT = 3.0
-_FEED_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +234,17 @@ def served_uuids(kiwix: KiwixSettings) -> frozenset[str] | None:
     """
     if not kiwix.url:
         return None
+    from infoforge import kiwix_catalog
     from infoforge.contract import InfoForgeError
-    from infoforge.net import private_session
-    from infoforge.zims.catalog import parse_feed
-    from infoforge.zims.net import get_document
 
     try:
-        with private_session(kiwix.allow_public, "kiwix.url") as session:
-            document = get_document(
-                session,
-                f"{kiwix.url.rstrip('/')}/catalog/v2/entries",
-                limit=_FEED_LIMIT,
-                timeout=_SERVER_TIMEOUT,
-                connect=_SERVER_TIMEOUT,
-                params={"count": "-1"},
-            )
-        books, _ = parse_feed(document.body, document.url)
-    except InfoForgeError:
+        books = kiwix_catalog.fetch(
+            kiwix.url,
+            seconds=_SERVER_TIMEOUT,
+            allow_public=kiwix.allow_public,
+            what="kiwix.url",
+        )
+    except (InfoForgeError, kiwix_catalog.CatalogError):
         return None
     return frozenset(book.uuid for book in books)
 
