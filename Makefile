@@ -16,7 +16,7 @@ VAULT := $(VENV)/.installed-vault
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval clean
+.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval eval-claims clean
 
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
@@ -32,6 +32,7 @@ help:
 	@echo 'make test-selinux  the same playbook on an emulated machine with SELinux enforcing'
 	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
 	@echo 'make eval        how often retrieval finds the right article, per language'
+	@echo 'make eval-claims how many exchanged names and numbers verification catches'
 	@echo 'make clean       remove .venv and caches'
 
 $(RUN): pyproject.toml scripts/venv
@@ -116,6 +117,10 @@ bench: $(DEV)
 eval: $(DEV)
 	@scripts/system-packages test
 	@$(BIN)/python tests/eval/run.py $(EVAL)
+
+# CLAIMS="FILES" and --show 20 go to the script.
+eval-claims: $(DEV)
+	@$(BIN)/python tests/eval/claims.py $(CLAIMS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

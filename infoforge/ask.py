@@ -20,6 +20,7 @@ from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
 from infoforge.retrieval.find import find
 from infoforge.retrieval.passages import passages
+from infoforge.verification import MAX_ANSWER
 from infoforge.views import Answer, Searched
 
 QUOTE = EndpointSettings(name="quote", kind="quote")
@@ -38,7 +39,7 @@ class Options:
         deadline: Seconds for the search; the settings' own when 0.
         endpoint: Name of the one endpoint to use; all, in order, when empty.
         language: ISO 639-1 code of the question; the settings' own, or detected, when empty.
-        strict: Raise `NotVerified` for an answer that is not grounded.
+        strict: Raise `NotVerified` for an answer with a claim that is unsupported or cites nothing.
     """
 
     zims: tuple[str, ...] = ()
@@ -196,7 +197,7 @@ def ask(
         error.data = views.searched(searched)
         raise
     model_seconds = time.perf_counter() - started
-    verification = verify(completion.text, completion.sources, searched.question)
+    verification = verify(completion.text, completion.sources, searched.question, keywords.language)
     answer = Answer(
         searched.question,
         completion,
@@ -205,7 +206,7 @@ def ask(
         {**searched.seconds, "model": model_seconds},
     )
     _tell(answer, warn)
-    if options.strict and not verification.grounded:
+    if options.strict and not verification.strict:
         raise NotVerified(
             "the answer is not grounded in its sources",
             "ask more precisely, or leave out --strict to see it with its warnings as exit 0",
@@ -216,13 +217,19 @@ def ask(
 
 def _tell(answer: Answer, warn: Warn) -> None:
     verification = answer.verification
+    if len(answer.completion.text) > MAX_ANSWER:
+        warn(WarningMessage("answer_cut", f"the answer was cut at {MAX_ANSWER} characters of text"))
     if verification.unknown:
         numbers = ", ".join(f"[{n}]" for n in verification.unknown)
         warn(
             WarningMessage("unknown_citation", f"removed citations that name no source: {numbers}")
         )
+    if verification.refused:
+        return
     if not verification.cited:
         warn(WarningMessage("uncited", "the answer names none of its sources"))
+    elif uncited := sum(claim.status == "uncited" for claim in verification.claims):
+        warn(WarningMessage("uncited", f"statements without a citation: {uncited}"))
     if verification.unsupported:
         missing = ", ".join(verification.unsupported)
-        warn(WarningMessage("unsupported", f"in no source: {missing}"))
+        warn(WarningMessage("unsupported", f"not in the sources that are cited: {missing}"))

@@ -170,6 +170,39 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A part of a claim that its passages do not have.
+
+    Attributes:
+        text: The part, as written.
+        kind: ``number``, ``date``, ``name``, ``negation`` (one of claim and passage has it), or
+            ``words`` (too few of the claim's words are there), or ``reader`` (a second reader says
+            so).
+    """
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer.
+
+    Attributes:
+        text: The statement, without its citations.
+        citations: Numbers of the sources that stand for it: its own, or its paragraph's.
+        status: ``supported``, ``unsupported``, ``uncited``, or ``not_checked``: the sources are in
+            another language, or it says that they do not contain something.
+        unsupported: What its passages do not have.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+    status: str
+    unsupported: tuple[Unsupported, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """What verification found in an answer.
 
@@ -177,15 +210,27 @@ class Verification:
         text: The answer with citation numbers that name no source removed.
         cited: Numbers of the sources that the answer names, ascending.
         unknown: Citation numbers that were removed.
-        unsupported: Figures and dates in the answer that stand in no source, as written.
+        unsupported: Parts of claims that their passages do not have, as written.
+        claims: The statements, in order.
+        refused: The answer says that the sources do not contain it.
     """
 
     text: str
     cited: tuple[int, ...]
     unknown: tuple[int, ...]
     unsupported: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
+    refused: bool = False
+
+    @property
+    def strict(self) -> bool:
+        """Whether it passes ``--strict``: a refusal, or every claim cited and supported."""
+        if self.refused:
+            return True
+        faults = any(claim.status in ("unsupported", "uncited") for claim in self.claims)
+        return bool(self.cited) and not self.unknown and not faults
 
     @property
     def grounded(self) -> bool:
-        """True when a source is named and every figure stands in one."""
-        return bool(self.cited) and not self.unsupported
+        """True when it passes `strict` and is an answer."""
+        return self.strict and not self.refused

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from infoforge.model.prompt import heading, passage
-from infoforge.records import Completion, Source, Verification
+from infoforge.records import Claim, Completion, Source, Verification
 
 if TYPE_CHECKING:
     from infoforge.retrieval.find import Found
@@ -69,6 +69,16 @@ def citation(source: Source) -> dict[str, Any]:
     }
 
 
+def claim(found: Claim) -> dict[str, Any]:
+    """A statement of an answer, and what its passages do not have of it."""
+    return {
+        "text": found.text,
+        "citations": list(found.citations),
+        "status": found.status,
+        "unsupported": [{"text": part.text, "kind": part.kind} for part in found.unsupported],
+    }
+
+
 def _seconds(seconds: dict[str, float]) -> dict[str, float]:
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
@@ -104,6 +114,8 @@ def answer(result: Answer) -> dict[str, Any]:
         "language": result.searched.found.keywords.language,
         "answer": result.text,
         "grounded": verification.grounded,
+        "refused": verification.refused,
+        "claims": [claim(each) for each in verification.claims],
         "endpoint": {
             "name": completion.endpoint,
             "kind": completion.kind,

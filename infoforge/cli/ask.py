@@ -119,7 +119,7 @@ def _asked(console: Console, words: tuple[str, ...], settings: Any) -> str:  # n
 @click.argument("question", nargs=-1)
 @lookup_options
 @batch_options
-@click.option("--strict", is_flag=True, help="Exit 4 when the answer is not grounded.")
+@click.option("--strict", is_flag=True, help="Exit 4 unless every claim is in what it cites.")
 @click.option("--endpoint", metavar="NAME", default="", help="Use this endpoint alone.")
 @click.pass_context
 def ask(
@@ -184,7 +184,7 @@ def _show(view: render.Row, screen: _Screen | None) -> None:
         write(sys.stdout, render.answer(view) + "\n")
         return
     screen.close()
-    write(sys.stdout, "\n" + render.citations(view["citations"], view["also_read"]) + "\n")
+    write(sys.stdout, "\n" + render.below(view) + "\n")
 
 
 class _Screen:

@@ -36,8 +36,34 @@ def citations(cited: Sequence[Row], also_read: Sequence[Row]) -> str:
 
 def answer(view: Row) -> str:
     """An answer with its citations."""
-    below = citations(view["citations"], view["also_read"])
-    return f"{block(view['answer']).strip()}\n\n{below}"
+    return f"{block(view['answer']).strip()}\n\n{below(view)}"
+
+
+def below(view: Row) -> str:
+    """What stands under an answer: the claims that are not supported, and the citations."""
+    marked = [_marked(row) for row in view["claims"] if row["status"] in ("unsupported", "uncited")]
+    blocks = ["\n".join(["Not supported:", *marked])] if marked and not view["refused"] else []
+    return "\n\n".join([*blocks, citations(view["citations"], view["also_read"])])
+
+
+def _marked(row: Row) -> str:
+    """A claim that is not supported, and why."""
+    cited = ", ".join(f"[{number}]" for number in row["citations"])
+    parts = []
+    for part in row["unsupported"]:
+        text = line(part["text"])
+        if part["kind"] == "words":
+            parts.append(f"{cited or 'the sources'} say nothing like it")
+        elif part["kind"] == "negation":
+            parts.append(f"“{text}” is in only one of the claim and {cited or 'the sources'}")
+        elif part["kind"] == "reader":
+            parts.append(text)
+        else:
+            parts.append(f"{part['kind']} “{text}” is not what {cited or 'the sources'} say")
+    if not cited:
+        parts.insert(0, "no citation")
+    sign = _style("!", fg="yellow", bold=True)
+    return f"{sign} {line(' '.join(row['text'].split()))}  ({'; '.join(parts)})"
 
 
 def results(view: Row) -> str:

@@ -105,7 +105,17 @@ def _costs(figures: Row) -> str:
 
 def _answers(answers: Row) -> str:
     rows = [
-        ["answers", "exact", "F1", "holds it", "cited", "right source", "unsupported", "refusals"],
+        [
+            "answers",
+            "exact",
+            "F1",
+            "holds it",
+            "cited",
+            "right source",
+            "grounded",
+            "unsupported",
+            "refusals",
+        ],
         [
             str(answers["asked"] - answers["failed"]),
             *(
@@ -116,6 +126,7 @@ def _answers(answers: Row) -> str:
                     "holds",
                     "cited",
                     "right_source",
+                    "grounded",
                     "unsupported",
                     "refusals",
                 )

@@ -1,8 +1,9 @@
-"""The model's answer to one question, judged against the known answers."""
+"""The model's answer to one question, compared with the known answers."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from infoforge.ask import Options, ask
@@ -17,19 +18,9 @@ from infoforge.contract import (
 from infoforge.evaluate import match
 from infoforge.evaluate.questions import Question
 
-_REFUSALS = (
-    "do not contain", "does not contain", "don't contain", "doesn't contain", "do not mention",
-    "does not mention", "do not provide", "does not provide", "do not say", "does not say",
-    "not mentioned", "no information", "not contain the answer", "cannot answer", "can't answer",
-    "not specified", "not stated", "enthalten keine", "enthält keine", "keine information",
-    "nicht beantworten", "nicht erwähnt", "no contienen", "no contiene", "no mencionan",
-    "no menciona", "ne contiennent pas", "ne contient pas", "ne mentionnent pas",
-    "没有提到", "没有提及", "未提及", "不包含", "没有包含", "没有提供", "无法回答",
-)  # fmt: skip
-
 
 def answer(question: Question, settings: Settings, options: Options) -> dict[str, Any]:
-    """The model's answer, judged. A model that cannot be reached is a row too."""
+    """The model's answer, compared with the known ones; an unreachable model is a row, too."""
     warnings: list[WarningMessage] = []
     started = time.perf_counter()
     try:
@@ -44,6 +35,8 @@ def answer(question: Question, settings: Settings, options: Options) -> dict[str
             "holds": False,
             "cited": 0,
             "right_source": None,
+            "claims": {},
+            "grounded": False,
             "unsupported": [],
             "refusal": False,
             "seconds": round(time.perf_counter() - started, 3),
@@ -51,7 +44,7 @@ def answer(question: Question, settings: Settings, options: Options) -> dict[str
         }
     text = answered.text
     wanted = question.answers
-    refusal = looks_like_refusal(text, cited=bool(answered.verification.cited))
+    statuses = Counter(claim.status for claim in answered.verification.claims)
     cited_titles = [source.title for source in answered.cited]
     right = any(match.same_title(own, title) for own in cited_titles for title in question.titles)
     return {
@@ -63,20 +56,10 @@ def answer(question: Question, settings: Settings, options: Options) -> dict[str
         "holds": match.holds(text, wanted) if wanted else None,
         "cited": len(answered.verification.cited),
         "right_source": right if question.titles else None,
+        "claims": dict(sorted(statuses.items())),
+        "grounded": answered.verification.grounded,
         "unsupported": list(answered.verification.unsupported),
-        "refusal": refusal,
+        "refusal": answered.verification.refused,
         "seconds": round(answered.seconds.get("model", 0.0), 3),
         "warnings": [warning.code for warning in warnings],
     }
-
-
-def looks_like_refusal(text: str, *, cited: bool) -> bool:
-    """Whether an answer says that the sources don't tell: a guess by its words, for counting only.
-
-    Args:
-        text: The answer.
-        cited: Whether it names a source; a long answer that does is an answer.
-    """
-    plain = match.normal(text)
-    short = len(plain) < 300
-    return (short or not cited) and any(phrase in plain for phrase in _REFUSALS)

@@ -105,7 +105,7 @@ def _tiles(figures: Row) -> str:
         tiles += [
             ("answer's F1", share(answers["f1"]), "%"),
             ("answers that cite", share(answers["cited"]), "%"),
-            ("with unsupported figures", share(answers["unsupported"]), "%"),
+            ("with unsupported parts", share(answers["unsupported"]), "%"),
         ]
     inner = "".join(
         f'<div class="tile"><b>{value} <small>{unit}</small></b>{escape(label)}</div>'

@@ -91,6 +91,7 @@ def _answers(rows: Sequence[Row]) -> dict[str, Any] | None:
         "holds": percent([answer["holds"] for answer in judged]),
         "cited": percent([answer["cited"] > 0 for answer in made]),
         "right_source": percent(right),
+        "grounded": percent([answer["grounded"] for answer in made]),
         "unsupported": percent([bool(answer["unsupported"]) for answer in made]),
         "refusals": percent([answer["refusal"] for answer in made]),
         "p50": round(percentile(taken, 0.50), 2),

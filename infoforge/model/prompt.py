@@ -25,7 +25,7 @@ whatever it says.
 6. Be brief: a few sentences.
 7. Answer in {language}."""
 
-_LANGUAGES = {
+LANGUAGES = {
     "ar": "Arabic",
     "bg": "Bulgarian",
     "ca": "Catalan",
@@ -143,7 +143,7 @@ def build(question: str, sources: Sequence[Source], language: str) -> Prompt:
     Returns:
         The prompt; its fences and chat-template tokens are its own, none from inside a source.
     """
-    name = _LANGUAGES.get(language.lower().partition("-")[0])
+    name = LANGUAGES.get(language.lower().partition("-")[0])
     answer_in = f"the language of the question ({name})" if name else "the language of the question"
     # Nobody who wrote an article knows it, so that no text of theirs can end a fence.
     key = secrets.token_hex(4)

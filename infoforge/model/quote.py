@@ -13,18 +13,82 @@ from infoforge.text.numbers import find
 from infoforge.text.sentences import sentences
 from infoforge.text.words import fold, stem, stop_words, tokens, zipf
 
-_SAYS = {
-    "de": ("Wörtlich aus den Quellen:", "Die Quellen beantworten diese Frage nicht."),
-    "en": ("Quoted from the sources:", "The sources do not answer this question."),
-    "es": ("Citado de las fuentes:", "Las fuentes no responden a esta pregunta."),
-    "fr": ("Extrait des sources :", "Les sources ne répondent pas à cette question."),
-    "it": ("Citato dalle fonti:", "Le fonti non rispondono a questa domanda."),
-    "ja": ("資料からの引用：", "資料にはこの質問の答えがありません。"),
-    "nl": ("Geciteerd uit de bronnen:", "De bronnen beantwoorden deze vraag niet."),
-    "pt": ("Citado das fontes:", "As fontes não respondem a esta pergunta."),
-    "ru": ("Цитаты из источников:", "Источники не отвечают на этот вопрос."),
-    "zh": ("资料原文：", "资料中没有这个问题的答案。"),
+_QUOTED = {
+    "ar": "مقتبس من المصادر:",
+    "bg": "Цитирано от източниците:",
+    "ca": "Citat de les fonts:",
+    "cs": "Citováno ze zdrojů:",
+    "da": "Citeret fra kilderne:",
+    "de": "Wörtlich aus den Quellen:",
+    "el": "Παράθεση από τις πηγές:",
+    "en": "Quoted from the sources:",
+    "es": "Citado de las fuentes:",
+    "et": "Tsiteeritud allikatest:",
+    "fa": "نقل از منابع:",
+    "fi": "Lainattu lähteistä:",
+    "fr": "Extrait des sources :",
+    "he": "ציטוט מהמקורות:",
+    "hi": "स्रोतों से उद्धृत:",
+    "hr": "Citirano iz izvora:",
+    "hu": "Idézet a forrásokból:",
+    "id": "Dikutip dari sumber:",
+    "it": "Citato dalle fonti:",
+    "ja": "資料からの引用：",
+    "ko": "출처에서 인용:",
+    "nl": "Geciteerd uit de bronnen:",
+    "no": "Sitert fra kildene:",
+    "pl": "Cytat ze źródeł:",
+    "pt": "Citado das fontes:",
+    "ro": "Citat din surse:",
+    "ru": "Цитаты из источников:",
+    "sk": "Citované zo zdrojov:",
+    "sr": "Цитирано из извора:",
+    "sv": "Citerat ur källorna:",
+    "th": "อ้างจากแหล่งข้อมูล:",
+    "tr": "Kaynaklardan alıntı:",
+    "uk": "Цитати з джерел:",
+    "vi": "Trích từ các nguồn:",
+    "zh": "资料原文：",
 }
+"""The line above the quotes, in each language that a prompt asks for."""
+NOT_ANSWERED = {
+    "ar": "المصادر لا تجيب عن هذا السؤال.",
+    "bg": "Източниците не отговарят на този въпрос.",
+    "ca": "Les fonts no responen aquesta pregunta.",
+    "cs": "Zdroje na tuto otázku neodpovídají.",
+    "da": "Kilderne besvarer ikke dette spørgsmål.",
+    "de": "Die Quellen beantworten diese Frage nicht.",
+    "el": "Οι πηγές δεν απαντούν σε αυτή την ερώτηση.",
+    "en": "The sources do not answer this question.",
+    "es": "Las fuentes no responden a esta pregunta.",
+    "et": "Allikad ei vasta sellele küsimusele.",
+    "fa": "منابع به این پرسش پاسخ نمی‌دهند و پاسخی در آنها نیست.",
+    "fi": "Lähteet eivät vastaa tähän kysymykseen.",
+    "fr": "Les sources ne répondent pas à cette question.",
+    "he": "המקורות לא עונים על השאלה הזאת.",
+    "hi": "स्रोतों में इस प्रश्न का उत्तर नहीं है।",
+    "hr": "Izvori ne odgovaraju na ovo pitanje.",
+    "hu": "A források nem válaszolnak erre a kérdésre.",
+    "id": "Sumber tidak menjawab pertanyaan ini.",
+    "it": "Le fonti non rispondono a questa domanda.",
+    "ja": "資料にはこの質問の答えがありません。",
+    "ko": "출처에는 이 질문에 대한 답이 없습니다.",
+    "nl": "De bronnen beantwoorden deze vraag niet.",
+    "no": "Kildene svarer ikke på dette spørsmålet.",
+    "pl": "Źródła nie odpowiadają na to pytanie.",
+    "pt": "As fontes não respondem a esta pergunta.",
+    "ro": "Sursele nu răspund la această întrebare.",
+    "ru": "Источники не отвечают на этот вопрос.",
+    "sk": "Zdroje na túto otázku neodpovedajú.",
+    "sr": "Извори не одговарају на ово питање.",
+    "sv": "Källorna besvarar inte den här frågan.",
+    "th": "แหล่งข้อมูลไม่มีคำตอบของคำถามนี้",
+    "tr": "Kaynaklarda bu sorunun yanıtı yok.",
+    "uk": "Джерела не відповідають на це запитання.",
+    "vi": "Các nguồn không trả lời câu hỏi này.",
+    "zh": "资料中没有这个问题的答案。",
+}
+"""The refusal, in each language that a prompt asks for."""
 _MOST = 3
 _NEARLY = 0.7
 """Share of the best score that a further sentence must reach ..."""
@@ -131,20 +195,20 @@ def quote(question: str, sources: Sequence[Source]) -> str:
         the main ones.
     """
     language = _language(question, sources)
-    head, sorry = _SAYS.get(language, _SAYS["en"])
+    spoken = language if language in NOT_ANSWERED else "en"
     weights = _weights(question, language)
     pool = []
     for source in sources:
-        spoken = source.language or language
-        title = _stems(source.title, spoken)
+        written = source.language or language
+        title = _stems(source.title, written)
         for order, text in enumerate(_units(source)):
-            stems, opening = _stems(text, spoken), _stems(text[:40], spoken)
+            stems, opening = _stems(text, written), _stems(text[:40], written)
             pool.append(_Sentence(source, order, text, stems, title, opening))
     chosen = _choose(question, language, weights, pool) if weights else []
     if not chosen:
-        return sorry
+        return NOT_ANSWERED[spoken]
     lines = [f"“{_cut(text, weights, language)}” [{number}]" for text, number in chosen]
-    return "\n".join([head, *lines])
+    return "\n".join([_QUOTED[spoken], *lines])
 
 
 def _units(source: Source) -> list[str]:

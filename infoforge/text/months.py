@@ -138,3 +138,73 @@ SCALES: dict[str, int] = {
     "억": 10**8,
 }  # fmt: skip
 """Words behind a number that multiply it."""
+
+_ONES = {
+    "de": "ein zwei drei vier fünf sechs sieben acht neun",
+    "nl": "een twee drie vier vijf zes zeven acht negen",
+    "it": "uno due tre quattro cinque sei sette otto nove",
+    "es": "uno dós trés cuatro cinco séis siete ocho nueve",
+    "sv": "ett två tre fyra fem sex sju åtta nio",
+}
+_TENS = {
+    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
+    "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
+    "sv": "tjugo trettio fyrtio femtio sextio sjuttio åttio nittio",
+}
+_COUNTS = {
+    # Two to ten, then eleven to nineteen, tens, hundred and thousand as far as they are one word.
+    "da": "to tre fire fem seks syv otte ni ti elleve tolv",
+    "no": "to tre fire fem seks sju åtte ni ti elleve tolv",
+    "fi": "kaksi kolme neljä viisi kuusi seitsemän kahdeksan yhdeksän kymmenen yksitoista"
+    " kaksitoista",
+    "ro": "doi trei patru cinci șase șapte opt nouă zece unsprezece doisprezece",
+    "cs": "dva tři čtyři pět šest sedm osm devět deset jedenáct dvanáct",
+    "sk": "dva tri štyri päť šesť sedem osem deväť desať jedenásť dvanásť",
+    "hu": "kettő három négy öt hat hét nyolc kilenc tíz tizenegy tizenkettő",
+    "tr": "iki üç dört beş altı yedi sekiz dokuz on - -",
+    "id": "dua tiga empat lima enam tujuh delapan sembilan sepuluh sebelas -",
+    "ca": "dos tres quatre cinc sis set vuit nou deu onze dotze",
+    "uk": "два три чотири п'ять шість сім вісім дев'ять десять одинадцять дванадцять",
+    "bg": "два три четири пет шест седем осем девет десет единадесет дванадесет",
+    "sr": "два три четири пет шест седам осам девет десет једанаест дванаест",
+    "el": "δύο τρία τέσσερα πέντε έξι επτά οκτώ εννέα δέκα έντεκα δώδεκα",
+    "ar": "اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة - -",
+    "fa": "دو سه چهار پنج شش هفت هشت نه ده یازده دوازده",
+    "he": "שניים שלושה ארבעה חמישה שישה שבעה שמונה תשעה עשרה - -",
+    "hi": "दो तीन चार पाँच छह सात आठ नौ दस ग्यारह बारह",
+    "vi": "hai ba bốn năm sáu bảy tám chín mười - -",
+}
+
+
+def _spelled_out() -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {
+        language: {w: n for n, w in enumerate(words.split(), start=2) if w != "-"}
+        for language, words in _COUNTS.items()
+    }
+    for language, tens in _TENS.items():
+        own = found.setdefault(language, {})
+        ones = _ONES[language].split()
+        for n, ten in enumerate(tens.split(), start=2):
+            own[ten] = 10 * n
+            for one, word in enumerate(ones, start=1):
+                joint = {"de": "und", "nl": "ën" if word.endswith("e") else "en"}.get(language)
+                if joint:
+                    own[f"{word}{joint}{ten}"] = 10 * n + one
+                elif language == "it":
+                    stem = ten[:-1] if word[0] in "uo" else ten
+                    own[f"{stem}{word.replace('tre', 'tré')}"] = 10 * n + one
+                    own[f"{stem}{word}"] = 10 * n + one
+                else:
+                    own[f"{ten}{word}"] = 10 * n + one
+    for language, hundred in (("de", "hundert"), ("nl", "honderd"), ("sv", "hundra")):
+        for n, word in enumerate(_ONES[language].split(), start=1):
+            found[language][f"{word}{hundred}"] = 100 * n
+    found["es"] = {f"veinti{word}": 20 + n for n, word in enumerate(_ONES["es"].split(), start=1)}
+    found["es"] |= {"veintidos": 22, "veintitres": 23, "veintiún": 21, "doscientos": 200,
+                    "trescientos": 300, "quinientos": 500}  # fmt: skip
+    return found
+
+
+SPELLED: dict[str, dict[str, int]] = _spelled_out()
+"""Number words by language that are known only in a text of that language."""

@@ -1,19 +1,20 @@
 """Numbers and dates in running text, brought to one form so that two texts can be compared.
 
-A number's form is its plain decimal (``1000``, ``2.5``), a date's is ISO (``1867-02-09``, or
-``--02-09`` and ``1867-02`` when a part is missing). Percent and units beside a number are left out:
-what is compared is the number. ``5 million`` is ``5000000``.
+A number's form is its plain decimal (``1000``, ``2.5``, ``-5``), a date's is ISO (``1867-02-09``,
+or ``--02-09`` and ``1867-02`` when a part is missing). ``5 million`` and ``5 × 10⁶`` are
+``5000000``. The unit behind a number, or the currency before it, is a property of its own.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from infoforge.text.months import AMBIGUOUS, CARDINALS, MONTHS, NUMBERS, SCALES
+from infoforge.text.months import AMBIGUOUS, CARDINALS, MONTHS, NUMBERS, SCALES, SPELLED
+from infoforge.text.units import BEFORE, UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Number:
         kind: ``number``, ``word`` (a number in words) or ``date``.
         parts: Forms that a text with this number supports as well (a date's year).
         certain: Whether it surely states a number: ``three`` does, ``second`` and ``once`` may not.
+        unit: Its unit of measure as written, lower-case; empty when it has none that is known.
     """
 
     start: int
@@ -36,6 +38,25 @@ class Number:
     kind: str
     parts: frozenset[str] = frozenset()
     certain: bool = True
+    unit: str = ""
+
+    def agrees(self, other: Number) -> bool:
+        """Whether the other number says the same: the value, and no other unit.
+
+        ``1.5 km`` and ``1,500 m`` agree, ``5 kg`` and ``5 t`` do not; a number without a unit
+        agrees with every unit, since tables name it elsewhere.
+        """
+        here, there = UNITS.get(self.unit), UNITS.get(other.unit)
+        if here is None or there is None or here == there:
+            return not self.forms.isdisjoint(other.forms | other.parts)
+        if here[0] != there[0] or self.kind == "date" or other.kind == "date":
+            return False
+        theirs = {Decimal(form) * there[1] for form in other.forms if _is_plain(form)}
+        return any(Decimal(f) * here[1] in theirs for f in self.forms if _is_plain(f))
+
+
+def _is_plain(form: str) -> bool:
+    return len(form) < 40 and form.lstrip("-").replace(".", "", 1).isdigit()
 
 
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
@@ -83,6 +104,7 @@ _FORMS = (
     r"(?P<y9>\d{4})(?!\d)",
 )
 _DATE = re.compile("|".join(_FORMS), re.IGNORECASE)
+_DATE_START = re.compile(r"\d+|[^\W\d_]+")
 _NUMBER = re.compile(
     # Not inside a name such as B52 or 1.2.3, but right behind a letter of a script without blanks.
     r"(?:(?<![\w.,])|(?<=[^\W\d_A-Za-z]))(?P<number>"
@@ -96,26 +118,65 @@ _SPAN_END = re.compile(rf"(?<!\d)(\d{{2}})(\d{{2}})\s?[{_DASHES}/]\s?$")
 _SCALE = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _AFTER = re.compile(rf"[{_SPACES}]{{0,2}}(?P<scale>{_SCALE})(?![a-zà-ÿ])", re.IGNORECASE)
 _TOKEN_NUMBER = re.compile(r"[^\W\d_]+")
-_SUPERSCRIPT = {ord(c): " " for c in "⁰¹²³⁴⁵⁶⁷⁸⁹"}
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPERSCRIPT = {ord(c): " " for c in _SUPERSCRIPTS}
+_RAISED = {ord(c): str(i) for i, c in enumerate(_SUPERSCRIPTS)} | {
+    ord("⁻"): "-",
+    ord("⁺"): "",
+    0x2212: "-",
+}
+_POWER = re.compile(
+    r"(?<![\w.,])(?:(?P<factor>\d{1,9}(?:[.,]\d{1,9})?)\s?[×x·⋅*]\s?)?(?P<base>\d{1,4})"
+    rf"(?:(?P<raised>[⁺⁻]?[{_SUPERSCRIPTS}]{{1,3}})|(?:\^"
+    rf"|\*\*)[({{]?(?P<caret>[-−+]?\d{{1,3}})(?!\d))"
+)
+_UNIT = re.compile(
+    r"[ \u00a0\u2009\u202f-]{0,2}(?P<unit>"
+    + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+    + r")(?![^\W\d_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|[²³])",
+    re.IGNORECASE,
+)
+_SQUARE = re.compile(r"\s?(?:sq(?:uare|\.)?)\s(?P<unit>km|kilomet\w+|mi(?:les?)?|m|met\w+)\b", re.I)
+_SIGN = re.compile(
+    r"(?:(?:^|(?<=[\s(（:=]))[-−–]|\b(?:minus|menos|moins|meno|минус)\s|[负負零下])$", re.I
+)
+_BELOW_ZERO = re.compile(
+    r"[^.;,]{0,20}\b(?:below zero|unter null|bajo cero|sous zéro|sotto zero)", re.I
+)
+_ROMAN = re.compile(
+    r"(?<![\w.])(?=[IVXLC])(?P<c>C{0,3})(?P<x>XC|XL|L?X{0,3})(?P<i>IX|IV|V?I{0,3})(?![\w]|\.\w)"
+)
+_HAN = re.compile("[〇零一二三四五六七八九十百千两兩]+")
+_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+
+
+class _PlainDigits(dict[int, int]):
+    """Code point of a digit of any script to that of the ASCII digit; others stay."""
+
+    def __missing__(self, point: int) -> int:
+        char = chr(point)
+        digit = unicodedata.decimal(char, None)
+        result = point if digit is None else ord(str(digit))
+        self[point] = ord({"，": ",", "．": ".", "٫": ".", "٬": ","}.get(char, chr(result)))
+        return self[point]
+
+
+_PLAIN = _PlainDigits()
 
 
 def plain_digits(text: str) -> str:
     """The text with every script's digits as ASCII digits, of the same length as before."""
     if text.isascii():
         return text
-    return "".join(
-        str(unicodedata.decimal(char))
-        if not char.isascii() and unicodedata.decimal(char, None) is not None
-        else {"，": ",", "．": ".", "٫": ".", "٬": ","}.get(char, char)
-        for char in text
-    )
+    return text.translate(_PLAIN)
 
 
-def find(text: str) -> list[Number]:
+def find(text: str, language: str = "") -> list[Number]:
     """Find every number and date.
 
     Args:
         text: Any text in any script.
+        language: ISO 639-1 code: its number words are known in addition to those of the main ones.
 
     Returns:
         Numbers by where they stand; a date is one number, its day and year none of their own.
@@ -124,7 +185,14 @@ def find(text: str) -> list[Number]:
     found: list[Number] = []
     taken = bytearray(len(text) + 1)
     # A date's day is no number of its own, nor is the "million" of "5 million".
-    for number in [*_dates(text), *_numbers(text), *_words(text)]:
+    for number in [
+        *_powers(written),
+        *_dates(text),
+        *_numbers(text, written),
+        *_roman(text),
+        *_han(text),
+        *_words(text, language),
+    ]:
         if not any(taken[number.start : number.end]):
             found.append(number)
             taken[number.start : number.end] = b"\x01" * (number.end - number.start)
@@ -142,8 +210,93 @@ def forms(text: str) -> set[str]:
     return known
 
 
+def _powers(text: str) -> Iterator[Number]:
+    """``10⁶``, ``10^6``, ``3 × 10**8``."""
+    if not re.search(rf"[\^{_SUPERSCRIPTS}]|\*\*", text):
+        return
+    for match in _POWER.finditer(text):
+        base = Decimal(match["base"])
+        exponent = int((match["raised"] or match["caret"]).translate(_RAISED))
+        if base != 10 or abs(exponent) > 60:
+            forms = frozenset({f"{match['factor'] or 1}*{base}^{exponent}"})
+        else:
+            factors = _readings(match["factor"]) if match["factor"] else [Decimal(1)]
+            forms = frozenset(_plain(f.scaleb(exponent)) for f in factors)
+        unit, end = _unit_after(text, match.end())
+        yield Number(match.start(), end, match.group(), forms, "number", unit=unit)
+
+
+def _unit_after(text: str, at: int) -> tuple[str, int]:
+    """The unit that stands at a place, lower-case, and where the number with it ends."""
+    if match := _SQUARE.match(text, at):
+        word = match["unit"].lower()
+        name = "km²" if word.startswith("k") else "mi²" if word.startswith("mi") else "m²"
+        return name, at
+    match = _UNIT.match(text, at)
+    if match is None:
+        return "", at
+    unit = match["unit"].lower()
+    if unit in ("k", "s") and not match[0][:1].isspace():
+        # "747s" and "5k" have no unit.
+        return "", at
+    return unit, at
+
+
+def _roman(text: str) -> Iterator[Number]:
+    """Roman numerals: ``XIV``, and ``V`` behind a name."""
+    for match in _ROMAN.finditer(text):
+        written = match.group()
+        if not written:
+            continue
+        named = re.search(r"[A-ZÀ-ÞА-Я]\w+\s$", text[max(0, match.start() - 20) : match.start()])
+        if (len(written) < 2 and (not named or written in "CLI")) or written in ("CC", "CL", "CV"):
+            continue
+        tens = {"": 0, "X": 10, "XX": 20, "XXX": 30, "XL": 40, "L": 50, "LX": 60, "LXX": 70}
+        tens |= {"LXXX": 80, "XC": 90}
+        ones = ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"].index(match["i"])
+        value = 100 * len(match["c"]) + tens[match["x"]] + ones
+        yield Number(
+            match.start(), match.end(), written, frozenset({str(value)}), "roman", certain=False
+        )
+
+
+def _han(text: str) -> Iterator[Number]:
+    """Chinese numerals: ``二十三``, and digit by digit ``一九一四``."""
+    for match in _HAN.finditer(text):
+        written = match.group()
+        if all(c in _HAN_DIGITS for c in written):
+            value = int("".join(str(_HAN_DIGITS[c]) for c in written[:18]))
+        else:
+            value = digit = 0
+            for char in written:
+                if char in _HAN_DIGITS:
+                    digit = _HAN_DIGITS[char]
+                else:
+                    value += (digit or 1) * {"十": 10, "百": 100, "千": 1000}[char]
+                    digit = 0
+            value += digit
+        end = match.end()
+        scale = _AFTER.match(text, end)
+        if scale:
+            value, end = value * SCALES[scale["scale"].lower()], scale.end()
+        certain = len(written) > 1 and (len(written) > 2 or "十" in written)
+        unit, end = _unit_after(text, end)
+        yield Number(
+            match.start(), end, written, frozenset({str(value)}), "word", unit=unit,
+            certain=certain or bool(unit),
+        )  # fmt: skip
+
+
 def _dates(text: str) -> Iterator[Number]:
-    for match in _DATE.finditer(text):
+    end = 0
+    for word in _DATE_START.finditer(text):
+        # A date begins with digits or with a month: at other places the pattern need not be tried.
+        if word.start() < end or not (word[0].isdigit() or word[0].lower() in MONTHS):
+            continue
+        match = _DATE.match(text, word.start())
+        if match is None:
+            continue
+        end = match.end()
         group = {key: value for key, value in match.groupdict().items() if value is not None}
         index = next(key[1:] for key in group if key[0] in "mn")
         year, day = group.get(f"y{index}", ""), int(group.get(f"d{index}", "0"))
@@ -151,6 +304,7 @@ def _dates(text: str) -> Iterator[Number]:
         days = {(month, day), (day, month)} if index == "9" else {(month, day)}
         days = {(m, d) for m, d in days if 1 <= m <= 12 and d <= 31}
         if not days:
+            end = 0
             continue
         parts = {str(int(year))} if year else set()
         for m, d in days:
@@ -171,7 +325,7 @@ def _iso(year: str, month: int, day: int) -> str:
     return f"{head}{month:02d}" + (f"-{day:02d}" if day else "")
 
 
-def _numbers(text: str) -> Iterator[Number]:
+def _numbers(text: str, written: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
         digits = match["number"] or ""
         values = set(_readings(digits)) if digits else {Decimal(0)}
@@ -190,6 +344,15 @@ def _numbers(text: str) -> Iterator[Number]:
         if " " in digits:
             # What looks like thousands may be two numbers side by side in a table.
             parts |= {str(int(piece)) for piece in re.findall(r"\d+", digits)}
+        unit, end = _unit_after(written, end)
+        before = text[max(0, match.start() - 8) : match.start()]
+        if not unit:
+            unit = next((sign.lower() for sign in BEFORE if before.rstrip().endswith(sign)), "")
+        if (sign := _SIGN.search(before)) or (unit and _BELOW_ZERO.match(text, end)):
+            negative = {-value for value in values}
+            # A hyphen may be a dash or the mark of a list: then both readings are kept.
+            sure = sign is None or sign[0] not in ("-", "–") or unit.startswith(("°", "℃", "℉"))
+            values = negative if sure else values | negative
         yield Number(
             match.start(),
             end,
@@ -197,6 +360,7 @@ def _numbers(text: str) -> Iterator[Number]:
             frozenset(_plain(value) for value in values),
             "number",
             frozenset(parts),
+            unit=unit,
         )
 
 
@@ -228,26 +392,29 @@ def _plain(value: Decimal) -> str:
     return format(value.normalize(), "f")
 
 
-def _words(text: str) -> Iterator[Number]:
+def _words(text: str, language: str) -> Iterator[Number]:
     """Numbers in words, also those of several words (``twenty-three``, ``two hundred``)."""
     run: list[tuple[int, int, int]] = []
+    own = SPELLED.get(language, {})
     for match in _TOKEN_NUMBER.finditer(text):
-        value = NUMBERS.get(match.group().lower())
+        value = own.get(word := match.group().lower(), NUMBERS.get(word))
         joined = run and re.fullmatch(
             rf"[{_DASHES}\s]{{1,2}}|\s?(?:and|und|y|e|et)\s", text[run[-1][1] : match.start()]
         )
         if value is None and match.group().lower() in ("and", "und", "y", "e", "et"):
             continue
         if run and (value is None or not joined):
-            yield from _spelled(text, run)
+            yield from _spelled(text, run, own)
             run = []
         if value is not None:
             run.append((match.start(), match.end(), value))
     if run:
-        yield from _spelled(text, run)
+        yield from _spelled(text, run, own)
 
 
-def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Number]:
+def _spelled(
+    text: str, run: list[tuple[int, int, int]], own: Mapping[str, int]
+) -> Iterator[Number]:
     total, current = 0, 0
     for _, _, value in run:
         if value == 100:
@@ -260,8 +427,12 @@ def _spelled(text: str, run: list[tuple[int, int, int]]) -> Iterator[Number]:
     known = {str(total + current)}
     names = text[start:end].lower()
     words = _TOKEN_NUMBER.findall(names)
-    certain = any(word in CARDINALS and word not in AMBIGUOUS for word in words)
+    certain = any(
+        (word in CARDINALS and word not in AMBIGUOUS) or (len(word) > 3 and word in own)
+        for word in words
+    )
     if len(run) > 1 and all(value < 20 for _, _, value in run):
         # "one two three" is a count, not a sum.
         known |= {str(value) for _, _, value in run}
-    yield Number(start, end, text[start:end], frozenset(known), "word", certain=certain)
+    unit, end = _unit_after(text, end)
+    yield Number(start, end, text[start:end], frozenset(known), "word", certain=certain, unit=unit)

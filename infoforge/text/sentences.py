@@ -22,6 +22,7 @@ _END = re.compile(
     r"(?P<stop>[.!?…]+|[।॥։؟۔።፧။។᠃])(?P<close>[\"'”’»)\]›]*)(?P<refs>(?:\[\d{1,3}\])*)(?=\s|\Z)"
     r"|(?P<wide>[。！？｡]+[」』）】”’\"]*)"
 )
+_LAST = re.compile(r"[\s(\[„“\"«]")
 
 
 def sentences(text: str) -> list[str]:
@@ -49,21 +50,21 @@ def sentences(text: str) -> list[str]:
 
 def _ends(line: str, match: re.Match[str], start: int) -> bool:
     """Whether a stop ends a sentence: not behind an abbreviation, an initial or an ordinal."""
-    after = line[match.end() :].lstrip()
+    after = line[match.end() : match.end() + 80].lstrip()
     if match["stop"] != ".":
         # "Yahoo! said", "Who? he asked": a small letter goes on with the sentence.
         return not after[:1].islower()
     if after[:1].islower() or after[:1] in tuple(",;:)"):
         return False
-    word = re.search(r"[^\s(\[„“\"«]*$", line[start : match.start()])
-    last = word.group().lower() if word else ""
+    # A window: an abbreviation is short, and looking back over a long line at each stop is slow.
+    last = _LAST.split(line[max(start, match.start() - 24) : match.start()])[-1].lower()
     goes_on = not match["close"] and (
         last in _ABBREVIATIONS
         or (len(last) == 1 and last.isalpha())  # an initial: J. Smith
         or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last) is not None  # U.S.A, z.B
         or (last.isdigit() and len(last) <= 2 and not _starts_sentence(after))  # 9. Februar
     )
-    return not after or not goes_on
+    return match.end() == len(line) or not goes_on
 
 
 def _starts_sentence(after: str) -> bool:

@@ -202,7 +202,7 @@ def test_strict_is_exit_4_with_the_answer_on_stdout(
     assert "1777" in run.stderr
     loose = run_cli("ask", question, config=settings)
     assert loose.code == 0
-    assert "in no source: 1777" in loose.stderr
+    assert "not in the sources that are cited: 1777" in loose.stderr
 
 
 def test_a_citation_that_names_no_source_is_removed(

@@ -1,7 +1,6 @@
 import pytest
 
 from infoforge.evaluate import match
-from infoforge.evaluate.answers import looks_like_refusal
 
 
 @pytest.mark.parametrize(
@@ -57,21 +56,3 @@ def test_exact_match_takes_any_of_the_answers():
 )
 def test_token_f1(answer, answers, f1):
     assert match.token_f1(answer, answers) == pytest.approx(f1)
-
-
-@pytest.mark.parametrize(
-    ("text", "cited", "refusal"),
-    [
-        ("The sources do not contain the answer.", False, True),
-        ("Die Quellen enthalten keine Angaben dazu [1].", True, True),
-        ("资料中没有提到。", False, True),
-        ("Kokoro was published in 1914 [1].", True, False),
-        (
-            "He wrote it in 1914 [1]. " + "More is told of it. " * 20 + "It does not say why.",
-            True,
-            False,
-        ),
-    ],
-)
-def test_refusals_are_told_by_their_words(text, cited, refusal):
-    assert looks_like_refusal(text, cited=cited) is refusal

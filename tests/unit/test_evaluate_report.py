@@ -97,8 +97,8 @@ def test_languages_are_the_files_or_else_the_detected_ones():
 def test_answers_are_summed_up_without_those_that_no_model_gave():
     given = {
         "text": "1914 [1]", "error": "", "endpoint": "e", "exact": True, "f1": 0.5, "holds": True,
-        "cited": 1, "right_source": True, "unsupported": ["7"], "refusal": False, "seconds": 2.0,
-        "warnings": [],
+        "cited": 1, "right_source": True, "claims": {"unsupported": 1},
+        "grounded": False, "unsupported": ["7"], "refusal": False, "seconds": 2.0, "warnings": [],
     }  # fmt: skip
     none = given | {"error": "no_endpoint", "exact": False, "f1": 0.0, "cited": 0}
     answers = report.summary([row("a", answer=given), row("b", answer=none)])["answers"]

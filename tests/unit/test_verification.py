@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoforge.records import Source
+from infoforge.records import Source, Verification
 from infoforge.verification import verify
 
 
@@ -25,6 +25,12 @@ NOVEL = source(
 )
 ALBUM = source(3, "KoKoro (album)", "KoKoro is an album. Length: 45:12")
 SOURCES = (LIFE, NOVEL, ALBUM)
+
+
+def numbers(verification: Verification) -> tuple[str, ...]:
+    """The unsupported numbers and dates, as written."""
+    parts = [part for claim in verification.claims for part in claim.unsupported]
+    return tuple(dict.fromkeys(p.text for p in parts if p.kind in ("number", "date")))
 
 
 @pytest.mark.parametrize(
@@ -53,9 +59,12 @@ SOURCES = (LIFE, NOVEL, ALBUM)
         ("So it is [1](http://box/Kokoro).", (1,)),
         ('According to "Natsume Sōseki", so it is.', (1,)),
         ("According to natsume soseki, so it is.", (1,)),
-        ("The novel is Kokoro.", (2,)),
-        ("**Kokoro**: so it is.", (2,)),
-        ("It stands in KoKoro (album).", (3,)),
+        ("According to the article Kokoro, so it is.", (2,)),
+        ("Laut dem Artikel Kokoro ist es so.", (2,)),
+        ("The novel is Kokoro.", ()),
+        ("Natsume Sōseki was born in Osaka.", ()),
+        ("**Kokoro**: so it is.", ()),
+        ('It is in "KoKoro (album)".', (3,)),
         ("It stands in Kokoropolis.", ()),
         ("So it is.", ()),
         ("", ()),
@@ -104,6 +113,10 @@ def test_numbers_out_of_range_are_removed(answer: str, text: str, unknown: tuple
         "He said it [sic] so.",
         "See [the page](http://box/A_9).",
         "Take `rows[9]` of it.",
+        "The value of arr[7] is set.",
+        "The element matrix[1][2] is set.",
+        "It is [18]annulene, not [60]fullerene.",
+        "x[9] and row_count[7] are read.",
         "```\nx[9] = 4\n```",
         "a[9] = 4",
         "values = [7, 8, 9]",
@@ -120,10 +133,9 @@ def test_brackets_that_cite_nothing_are_left_alone(answer: str) -> None:
     assert verification.unknown == ()
 
 
-def test_everyday_words_name_an_article_only_as_a_name() -> None:
+def test_a_title_cites_only_in_quotation_marks_or_after_according_to() -> None:
     water = (source(1, "Water", "Water boils."), source(2, "It", "It is a film."))
     assert verify("Water boils, and it does.", water).cited == ()
-    assert verify("the water boils.", water).cited == ()
     assert verify('As "Water" has it, so it is.', water).cited == (1,)
     assert verify("«It» is a film.", water).cited == (2,)
     german = (source(1, "Wasser", "Wasser kocht.", "de"),)
@@ -133,14 +145,14 @@ def test_everyday_words_name_an_article_only_as_a_name() -> None:
 
 def test_a_longer_title_does_not_name_the_shorter() -> None:
     both = (source(1, "Kokoro", "A novel."), source(2, "Kokoro (film)", "A film."))
-    assert verify("Kokoro (film) is a film.", both).cited == (2,)
-    assert verify("Kokoro is a novel.", both).cited == (1,)
+    assert verify("“Kokoro (film)” is a film.", both).cited == (2,)
+    assert verify("“Kokoro” is a novel.", both).cited == (1,)
 
 
 def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> None:
-    assert verify("Avoca is a river.", (source(1, "Avoca (river)", "x"),)).cited == (1,)
+    assert verify('"Avoca" is a river.', (source(1, "Avoca (river)", "x"),)).cited == (1,)
     two = (source(1, "Avoca (river)", "x"), source(2, "Avoca (town)", "x"))
-    assert verify("Avoca is a river.", two).cited == ()
+    assert verify('"Avoca" is a river.', two).cited == ()
 
 
 @pytest.mark.parametrize(
@@ -178,7 +190,7 @@ def test_a_title_without_its_brackets_names_it_when_no_other_has_that_name() -> 
     ],
 )
 def test_numbers_that_are_in_a_source(answer: str) -> None:
-    assert verify(answer, SOURCES).unsupported == ()
+    assert numbers(verify(answer, SOURCES)) == ()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +202,7 @@ def test_numbers_that_are_in_a_source(answer: str) -> None:
         ("Born on February 9, 1868.", ("February 9, 1868",)),
         ("He sold 1,001 copies, yes 1,001.", ("1,001",)),
         ("It has 5 million people.", ("5 million",)),
-        ("It has 2.6 million, 20 percent, 21%.", ("2.6 million", "20", "21")),
+        ("It has 2.6 million, 20 percent, 21%.", ("2.6 million", "20 percent", "21%")),
         ("He wrote four novels and twenty-three poems.", ("four", "twenty-three")),
         ("It costs ½ or 2½.", ("½", "2½")),
         ("１９９９年", ("１９９９",)),
@@ -199,13 +211,13 @@ def test_numbers_that_are_in_a_source(answer: str) -> None:
 )
 def test_numbers_that_are_in_none(answer: str, unsupported: tuple[str, ...]) -> None:
     verification = verify(answer, SOURCES)
-    assert verification.unsupported == unsupported
+    assert numbers(verification) == unsupported
     assert not verification.grounded
 
 
-def test_a_number_of_the_question_is_supported() -> None:
-    assert verify("Nothing happened in 1999.", SOURCES).unsupported == ("1999",)
-    assert verify("Nothing happened in 1999.", SOURCES, "What was in 1999?").unsupported == ()
+def test_a_number_of_the_question_may_be_denied() -> None:
+    assert numbers(verify("Nothing happened in 1999.", SOURCES)) == ("1999",)
+    assert numbers(verify("Nothing happened in 1999.", SOURCES, "What was in 1999?")) == ()
 
 
 def test_grounded_needs_a_source_and_no_unsupported_number() -> None:
@@ -271,7 +283,7 @@ def test_numbers_with_a_citation_between_them_are_two(text: str) -> None:
     assert verify(text, (source(1, "A", "Nothing."),)).unsupported != ()
 
 
-@given(st.integers(4, 199), st.text(alphabet="abc .,\n", max_size=10))
+@given(st.integers(4, 199), st.text(alphabet="éßü .,\n", max_size=10))
 def test_no_bracketed_number_out_of_range_survives(number: int, around: str) -> None:
     for form in (f"[{number}]", f"[1, {number}]", f"【{number}】", f"(Source {number})"):
         text = verify(f"{around}{form} {around}", SOURCES).text
