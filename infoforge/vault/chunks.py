@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from infoforge.vault.notes import Block, Note
+from infoforge.vault.notes import Note, NoteBlock
 
-VERSION = 1
-"""Raised when notes must be cut again."""
+VERSION = 2
+"""Raised when chunks change: every note is then indexed again."""
 
 Count = Callable[[Sequence[str]], list[int]]
 """Tokens of each text by the model's own tokenizer."""
@@ -19,6 +19,10 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 _HEAD_SHARE = 0.4
 """Most of the window that the heading path may take."""
 _LEAST = 8
+_LONG_TOKEN = 16
+"""Characters that a token has at most, nearly always."""
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
+"""The second line of a table."""
 _JOINT = 2
 """Tokens that a blank line between two blocks costs at most."""
 
@@ -51,13 +55,13 @@ def chunks(note: Note, count: Count, window: int) -> tuple[Chunk, ...]:
         window: Most tokens of a chunk with its heading path.
     """
     found: list[Chunk] = []
-    groups: list[tuple[tuple[str, ...], list[Block]]] = []
+    groups: list[tuple[tuple[str, ...], list[NoteBlock]]] = []
     for block in note.blocks:
         if not groups or groups[-1][0] != block.headings:
             groups.append((block.headings, []))
         groups[-1][1].append(block)
     if not groups:
-        groups.append(((), [Block((), "text", note.title)]))
+        groups.append(((), [NoteBlock((), "text", note.title)]))
     extra = ", ".join([*note.aliases, *note.tags])
     heads = _heads(
         [
@@ -102,51 +106,65 @@ def _heads(paths: Sequence[Sequence[str]], count: Count, window: int) -> list[st
     return heads
 
 
-def _packed(blocks: Sequence[tuple[Block, int]], count: Count, room: int) -> list[str]:
+def _packed(blocks: Sequence[tuple[NoteBlock, int]], count: Count, room: int) -> list[str]:
     """Texts of whole blocks, each no longer than the room; blocks come with their tokens."""
-    found: list[str] = []
+    groups: list[list[tuple[str, str]]] = []
     unsure: set[int] = set()
-    parts: list[str] = []
+    parts: list[tuple[str, str]] = []
     used = 0
 
     def close() -> None:
         # Counts of parts add up for word pieces; for other tokenizers a joint may cost something.
         if used + _JOINT * (len(parts) - 1) > room:
-            unsure.add(len(found))
-        found.append("\n\n".join(parts))
+            unsure.add(len(groups))
+        groups.append(parts)
 
     for block, size in blocks:
         if used + size > room and parts:
             close()
             parts, used = [], 0
         if size <= room:
-            parts.append(block.text)
+            parts.append((block.kind, block.text))
             used += size
         else:
             cut = _cut(block, count, room)
-            unsure.update(range(len(found), len(found) + len(cut)))
-            found += cut
+            unsure.update(range(len(groups), len(groups) + len(cut)))
+            groups += [[(block.kind, text)] for text in cut]
     if parts:
         close()
+    texts = ["\n\n".join(text for _, text in group) for group in groups]
     if not unsure:
-        return found
+        return texts
     places = sorted(unsure)
-    lengths = dict(zip(places, count([found[place] for place in places]), strict=True))
-    checked: list[str] = []
-    for place, text in enumerate(found):
-        checked += [text] if lengths.get(place, 0) <= room else _pieces(text, count, room)
-    return checked
+    lengths = dict(zip(places, count([texts[place] for place in places]), strict=True))
+    found: list[str] = []
+    for place, (text, group) in enumerate(zip(texts, groups, strict=True)):
+        if lengths.get(place, 0) <= room:
+            found.append(text)
+            continue
+        for kind, part in group:
+            found += _slices(part, count, room) if kind == "code" else _pieces(part, count, room)
+    return found
 
 
-def _cut(block: Block, count: Count, room: int) -> list[str]:
+def _cut(block: NoteBlock, count: Count, room: int) -> list[str]:
     """A block that does not fit whole, by its lines; those of a paragraph by its sentences."""
     lines = block.text.split("\n")
     if block.kind == "text":
         lines = [part for line in lines for part in _SENTENCE.split(line)]
-    return _joined(lines, "\n" if block.kind != "text" else " ", count, room)
+    if block.kind == "table" and len(lines) > 2 and _RULE.match(lines[1]):
+        header = "\n".join(lines[:2])
+        taken = count([header + "\n"])[0] + _JOINT
+        if taken <= room * _HEAD_SHARE:
+            rows = _joined(lines[2:], "\n", count, room - taken)
+            return [f"{header}\n{part}" for part in rows]
+    by = " " if block.kind == "text" else "\n"
+    return _joined(lines, by, count, room, verbatim=block.kind == "code")
 
 
-def _joined(parts: Sequence[str], by: str, count: Count, room: int) -> list[str]:
+def _joined(
+    parts: Sequence[str], by: str, count: Count, room: int, *, verbatim: bool = False
+) -> list[str]:
     """Parts joined again, as many as fit; a part that is too long alone goes by its words."""
     found: list[str] = []
     open_parts: list[str] = []
@@ -156,13 +174,28 @@ def _joined(parts: Sequence[str], by: str, count: Count, room: int) -> list[str]
             found.append(by.join(open_parts))
             open_parts, used = [], 0
         if size > room:
-            found += _pieces(part, count, room)
+            found += _slices(part, count, room) if verbatim else _pieces(part, count, room)
         else:
             open_parts.append(part)
             used += size
     if open_parts:
         found.append(by.join(open_parts))
     return [text for text in found if text.strip()]
+
+
+def _slices(text: str, count: Count, room: int) -> list[str]:
+    """Code in pieces that are put together again by writing one after the other."""
+    found = []
+    while text:
+        size = min(len(text), room * _LONG_TOKEN)
+        while size > 1 and count([text[:size]])[0] > room:
+            size //= 2
+        if size < len(text):
+            ends = (text.rfind(mark, size // 2, size) + 1 for mark in "\n ")
+            size = next((end for end in ends if end), size)
+        found.append(text[:size])
+        text = text[size:]
+    return [part for part in found if part.strip()]
 
 
 def _pieces(text: str, count: Count, room: int) -> list[str]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from infoforge.contract import Warn, WarningMessage
+from infoforge.text.markdown import is_empty
 from infoforge.vault.errors import VaultError
 from infoforge.vault.notes import LARGEST, NotANote, decode
 
@@ -21,6 +22,13 @@ LEARNINGS = "agent_learnings"
 """Folder in the vault where agents may add files; never searched."""
 IGNORE = ".infoforgeignore"
 """File in the vault with more patterns, one a line."""
+_CONFLICT = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}|\.conflict(?:-\d+)?\.\w+$|[ _(-]conflict(?:ed|ing)?[ _-]copy\b"
+    r"|\(in konflikt stehende kopie|\(copie en conflit|\(copia en conflicto|\(copia in conflitto"
+    r"|\(copia-conflito|\(conflict\w* \d{4}-\d\d-\d\d|\(case conflict",
+    re.IGNORECASE,
+)
+"""What programs that synchronise folders call the copy that lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +93,12 @@ def _walk(root: Path, folder: Path, prefix: str, rules: Rules, warn: Warn) -> It
         source = f"{prefix}{entry.name}"
         if entry.name.startswith(".") or source == LEARNINGS:
             continue
-        if entry.is_dir(follow_symlinks=False):
-            if not rules.excludes(source, folder=True):
-                yield from _walk(root, Path(entry.path), f"{source}/", rules, warn)
+        if rules.excludes(source, folder=entry.is_dir()):
             continue
-        if not entry.name.lower().endswith(SUFFIXES) or rules.excludes(source, folder=False):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(root, Path(entry.path), f"{source}/", rules, warn)
+            continue
+        if not entry.is_dir() and not entry.name.lower().endswith(SUFFIXES):
             continue
         reason, modified = _unfit(root, entry)
         if reason:
@@ -105,7 +114,11 @@ def _unfit(root: Path, entry: os.DirEntry[str]) -> tuple[str, int]:  # noqa: PLR
         entry.name.encode("utf-8")
     except UnicodeEncodeError:
         return "its name is not UTF-8", 0
+    if _CONFLICT.search(entry.name):
+        return "the copy of a conflict between devices", 0
     try:
+        if entry.is_dir():
+            return "a link to a folder, which is not followed", 0
         if entry.is_symlink():
             target = Path(os.path.realpath(entry.path))
             if root not in target.parents:
@@ -141,9 +154,8 @@ def digest(file: File, salt: bytes) -> str:
     """SHA-256 of a note's bytes after a salt; empty for what is gone or cannot be a note."""
     try:
         data = read(file)
-        if data is None:
+        if data is None or is_empty(decode(data)):
             return ""
-        decode(data)
     except (OSError, NotANote):
         return ""
     return hashlib.sha256(salt + data).hexdigest()

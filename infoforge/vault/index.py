@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from infoforge.contract import Warn, WarningMessage
+from infoforge.text.markdown import is_empty
 from infoforge.vault import chunks as cutting
 from infoforge.vault import folder as vault_folder
 from infoforge.vault.chunks import Chunk, chunks
@@ -205,8 +206,10 @@ class _Run:
         """A note's bytes; ``None`` for one that is gone or cannot be a note."""
         try:
             data = vault_folder.read(file)
-            if data is not None:
-                decode(data)
+            if data is not None and is_empty(decode(data)):
+                # A stub that an editor made for links to a note that was never written.
+                self.tally["skipped"] += 1
+                return None
         except (OSError, NotANote) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self._skip(WarningMessage("note_skipped", f"{file.source}: {reason}"))
@@ -221,6 +224,9 @@ class _Run:
                 continue
             digest = hashlib.sha256(self.salt + data).hexdigest()
             note = parse(decode(data), PurePosixPath(file.source).stem)
+            if note.problem:
+                message = f"{file.source}: front matter read line by line: {note.problem}"
+                self.warn(WarningMessage("note_front_matter", message))
             cut = chunks(note, self.model.count, self.model.window)
             yield _Work(file.source, digest, note, self._modified(file, note), cut)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -231,9 +232,10 @@ def _quoted(word: str) -> str:
 def _under(query: Query, keyword: str = "WHERE") -> tuple[str, list[object]]:
     if not query.under:
         return "", []
-    folder = query.under.strip("/") + "/"
+    # A Mac writes file names decomposed; the same name from a keyboard is composed.
+    folder = unicodedata.normalize("NFC", query.under.strip("/")) + "/"
     escaped = folder.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"{keyword} source LIKE %s", [escaped + "%"]
+    return f"{keyword} normalize(source, NFC) LIKE %s", [escaped + "%"]
 
 
 def _passage(row: Sequence[Any]) -> Passage:

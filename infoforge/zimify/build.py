@@ -82,6 +82,10 @@ def zimify(
     from infoforge.zimify.scan import read_head, without_site_name
 
     heads = [read_head(file) for file in files]
+    for file, head in zip(files, heads, strict=True):
+        if head.problem:
+            text = f"{file.rel}: front matter read line by line: {head.problem}"
+            warn(WarningMessage("zimify_front_matter", text))
     pages = [number for number, file in enumerate(files) if file.kind == "html"]
     for number, title in zip(
         pages, without_site_name([heads[number].title for number in pages]), strict=True

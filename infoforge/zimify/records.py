@@ -63,6 +63,7 @@ class DocumentHead:
         language: As written there.
         front: Characters of its front matter, which are no text.
         disambiguation: It says that it only lists articles of one name.
+        problem: Why its front matter is not valid; empty when it is.
     """
 
     title: str = ""
@@ -70,6 +71,7 @@ class DocumentHead:
     language: str = ""
     front: int = 0
     disambiguation: bool = False
+    problem: str = ""
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ import posixpath
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from infoforge.contract import Warn, WarningMessage
+from infoforge.text.markdown import front_matter, title_of
 from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.entries import kind_of
 from infoforge.zimify.records import DocumentHead, SourceFile
@@ -109,6 +109,8 @@ def _unicode(name: str) -> str:
 
 HEAD_BYTES = 65536
 
+FEW_CHARACTERS = 2000
+"""Most notes have their title in so many."""
 FEW_PAGES = 5
 """Fewer pages with one tail in their titles may have it by chance."""
 
@@ -117,10 +119,6 @@ _TITLE = re.compile(r"<title[^>]*>(.{0,1000}?)</title", re.IGNORECASE | re.DOTAL
 _H1 = re.compile(r"<h1[^>]*>(.{0,2000}?)</h1", re.IGNORECASE | re.DOTALL)
 _LANG = re.compile(r"<html[^>]{0,500}?\slang\s*=\s*[\"']?([A-Za-z]{2,3})\b", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]*>")
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_MARKS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+(?=\S)|(?<=\S)_+(?!\w)")
-_LINKED = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
 
 
 def read_head(file: SourceFile) -> DocumentHead:
@@ -185,95 +183,20 @@ def plain(markup: str) -> str:
 
 def markdown_head(text: str) -> DocumentHead:
     """Title, aliases and language of a note: its front matter, else its first heading."""
-    meta, body = front_matter(text)
-    title = _line(meta.get("title"))
-    names = [*_lines(meta.get("aliases")), *_lines(meta.get("alias"))]
-    language = _line(meta.get("lang") or meta.get("language"))
+    front = front_matter(text)
+    body = text[front.length :]
     return DocumentHead(
-        title or first_heading(body),
-        tuple(dict.fromkeys(names)),
-        language.lower()[:12],
-        front=len(text) - len(body),
-        disambiguation=meta.get("disambiguation") is True,
+        front.line("title") or _first_heading(body),
+        front.names("aliases", "alias"),
+        front.line("lang", "language").lower()[:12],
+        front=len(text) - len(body.lstrip("\n")) if front.length else 0,
+        disambiguation=front.values.get("disambiguation") is True,
+        problem=front.problem,
     )
 
 
-def front_matter(text: str) -> tuple[Mapping[str, Any], str]:
-    """Split a note into its front matter (YAML or TOML) and the rest.
-
-    Front matter that cannot be parsed, or is no mapping, counts as text.
-    """
-    for fence in ("---", "+++"):
-        if not text.startswith(fence + "\n"):
-            continue
-        end = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, len(fence))
-        if end is None:
-            return {}, text
-        meta = _parse(text[len(fence) : end.start()], fence)
-        return ({}, text) if meta is None else (meta, text[end.end() :].lstrip("\n"))
-    return {}, text
-
-
-def _parse(raw: str, fence: str) -> Mapping[str, Any] | None:
-    if not raw.strip():
-        return {}
-    if fence == "+++":
-        import tomllib
-
-        try:
-            return tomllib.loads(raw)
-        except tomllib.TOMLDecodeError:
-            return None
-    import yaml
-
-    # The C parser is ten times as fast; it is missing where PyYAML was built without libyaml.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        found = yaml.load(raw, Loader=loader)  # noqa: S506  (a safe loader, either of them)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def first_heading(body: str) -> str:
-    """The first level-1 heading of a note, else the heading it starts with, else nothing."""
-    start = ""
-    fence = ""
-    previous = ""
-    for number, line in enumerate(body.split("\n")):
-        match = _FENCE.match(line)
-        if match and (not fence or match.group(1).startswith(fence)):
-            fence = "" if fence else match.group(1)[:3]
-            previous = ""
-            continue
-        if fence:
-            continue
-        heading = _ATX.match(line)
-        if heading and len(heading.group(1)) == 1:
-            return without_marks(heading.group(2))
-        if heading and not start and not body[: body.find(line)].strip():
-            start = without_marks(heading.group(2))
-        if previous.strip() and line.rstrip() and not line.rstrip().strip("="):
-            return without_marks(previous)
-        previous = line
-        if number > 2000:
-            break
-    return start
-
-
-def without_marks(text: str) -> str:
-    """A heading without its markdown: emphasis, code, links."""
-    text = _LINKED.sub(lambda m: m.group(1) or m.group(2) or "", text)
-    return " ".join(html.unescape(_TAG.sub("", _MARKS.sub("", text))).replace("\\", "").split())
-
-
-def _line(value: object) -> str:
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
-
-
-def _lines(value: object) -> list[str]:
-    if isinstance(value, str):
-        value = value.split(",") if "," in value else [value]
-    if not isinstance(value, list):
-        return []
-    return [line for line in map(_line, value) if line]
+def _first_heading(body: str) -> str:
+    """The title among the first blocks; the whole sample is read only where it is needed."""
+    few = body[: body.rfind("\n\n", 0, FEW_CHARACTERS) + 1]
+    title = title_of(few)
+    return title if title and re.match(r"\s*#\s", few) else title_of(body)

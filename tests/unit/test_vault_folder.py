@@ -72,7 +72,31 @@ def test_links_that_lead_out_are_named(tmp_path):
     (vault / "loop").symlink_to(vault)
     names, told = found(vault)
     assert names == ["in.md", "same.md"]
-    assert [warning.message for warning in told] == ["link.md: a link that leads out of the vault"]
+    assert [warning.message for warning in told] == [
+        "link.md: a link that leads out of the vault",
+        "loop: a link to a folder, which is not followed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "Plan.sync-conflict-20240506-101112-ABCDEFG.md",
+        "Plan (conflicted copy 2024-05-06 101112).md",
+        "Plan (Ann's conflicted copy 2024-05-06).md",
+        "Plan (Conflicted copy laptop 202405061011).md",
+        "Plan (In Konflikt stehende Kopie von Ann 2024-05-06).md",
+        "Plan.conflict-1.md",
+    ],
+)
+def test_copies_of_a_conflict_are_named_and_left_out(tmp_path, copy):
+    for name in ("Plan.md", "Conflict copy machine.md", copy):
+        (tmp_path / name).write_text("text")
+    names, told = found(tmp_path)
+    assert sorted(names) == sorted({"Plan.md", "Conflict copy machine.md"} - {copy})
+    assert [warning.message for warning in told] == [
+        f"{copy}: the copy of a conflict between devices"
+    ]
 
 
 def test_a_pipe_is_no_note(tmp_path):

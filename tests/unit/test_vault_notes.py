@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoforge.vault.chunks import chunks
-from infoforge.vault.notes import Block, NotANote, decode, parse
+from infoforge.vault.notes import NotANote, NoteBlock, decode, parse
 
 
 def words(texts):
@@ -26,7 +26,7 @@ def test_front_matter():
         ("furnace",),
     )
     assert note.date == "2026-03-04"
-    assert note.blocks == (Block((), "text", "Text."),)
+    assert note.blocks == (NoteBlock((), "text", "Text."),)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_hash_in_a_code_block_is_no_heading():
 
 def test_a_fence_that_never_ends_ends_with_the_note():
     note = parse("# T\n\n````\na\n```\nb\n", "x")
-    assert note.blocks == (Block((), "code", "````\na\n```\nb"),)
+    assert note.blocks == (NoteBlock((), "code", "````\na\n```\nb"),)
 
 
 def test_tables_stay_whole_and_comments_go():
