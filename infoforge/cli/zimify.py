@@ -6,7 +6,7 @@ import dataclasses
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from infoforge.cli.console import Console, json_option
 from infoforge.contract import EXIT_FAILED, EXIT_OK
 from infoforge.zimify.records import ConversionOptions, Progress, Report
 
+NAMED = 10
+"""Documents that the summary names of each kind."""
 SHOWN = 1000
 """Dead links and the like that the JSON document lists; their number is given in full."""
 
@@ -38,7 +40,10 @@ SHOWN = 1000
 @click.option(
     "--exclude", multiple=True, metavar="GLOB", help="Leave out files or folders; may be repeated."
 )
-@click.option("--strict", is_flag=True, help="Exit 1 when a document could not be read.")
+@click.option(
+    "--follow-links", is_flag=True, help="Follow symbolic links that lead out of the folder."
+)
+@click.option("--strict", is_flag=True, help="Exit 1 when a document could not be converted.")
 @json_option
 def zimify(
     *,
@@ -52,6 +57,7 @@ def zimify(
     publisher: str,
     date: str,
     exclude: tuple[str, ...],
+    follow_links: bool,
     strict: bool,
     as_json: bool,
 ) -> int:
@@ -73,6 +79,7 @@ def zimify(
         publisher=publisher,
         date=date,
         exclude=exclude,
+        follow_links=follow_links,
     )
     with _progress(console) as progress:
         report = build(
@@ -82,7 +89,8 @@ def zimify(
             warn=console.warn,
             progress=progress,
         )
-    code = EXIT_FAILED if strict and report.unreadable else EXIT_OK
+    failed = report.unreadable or report.unsupported
+    code = EXIT_FAILED if strict and failed else EXIT_OK
     return console.finish(_data(report), _text(report), code)
 
 
@@ -92,6 +100,8 @@ def _data(report: Report) -> dict[str, object]:
         ("dead_links", "document", "link"),
         ("external", "document", "link"),
         ("unreadable", "document", "reason"),
+        ("unsupported", "document", "format"),
+        ("left_out", "document", "reason"),
     ):
         pairs = data[key]
         data[key] = {
@@ -108,9 +118,21 @@ def _text(report: Report) -> list[str]:
     ]
     if report.unreadable:
         lines.append(f"not converted: {len(report.unreadable)}")
+        lines += _named(report.unreadable)
+    if report.unsupported:
+        lines.append(f"kept as files only, without a reader: {len(report.unsupported)}")
+        lines += _named(report.unsupported)
+    if report.left_out:
+        lines.append(f"left out: {len(report.left_out)}")
+        lines += _named(report.left_out)
     if report.dead_links:
         lines.append(f"dead links: {len(report.dead_links)}")
     return lines
+
+
+def _named(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    lines = [f"  {document}: {reason}" for document, reason in pairs[:NAMED]]
+    return [*lines, f"  and {len(pairs) - NAMED} more"] if len(pairs) > NAMED else lines
 
 
 @contextmanager

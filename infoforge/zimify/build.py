@@ -13,7 +13,14 @@ from pathlib import Path
 from infoforge import __version__
 from infoforge.contract import UsageError, Warn, WarningMessage
 from infoforge.text.languages import alpha2, alpha3
-from infoforge.zimify.entries import ORIGINAL_KEPT, EntryIndex, address, clip, mimetype_of
+from infoforge.zimify.entries import (
+    ORIGINAL_KEPT,
+    EntryIndex,
+    address,
+    clip,
+    mimetype_of,
+    unsupported,
+)
 from infoforge.zimify.pages import STYLE, STYLE_PATH, Frame, home_of, listings, wrap
 from infoforge.zimify.pool import Pool, workers_for
 from infoforge.zimify.readers import PART_BYTES
@@ -72,7 +79,15 @@ def zimify(
         raise UsageError(
             f"not a language code: {options.language}", "say --language with a code: de or deu"
         )
-    files = walk(os.fspath(folder), options.exclude, warn, os.fspath(target))
+    left_out: list[tuple[str, str]] = []
+    files = walk(
+        os.fspath(folder),
+        options.exclude,
+        warn,
+        os.fspath(target),
+        follow_links=options.follow_links,
+        left_out=left_out,
+    )
     documents = [file for file in files if file.kind != "file"]
     if not documents:
         raise UsageError(
@@ -101,6 +116,7 @@ def zimify(
     build = _Conversion(
         folder, target, options, language=language, index=index, warn=warn, progress=progress
     )
+    build.left_out += left_out
     return build.run()
 
 
@@ -150,6 +166,12 @@ class _Conversion:
         self.language, self.index, self.warn, self.progress = language, index, warn, progress
         self.links = LinkCount()
         self.unreadable: list[tuple[str, str]] = []
+        self.left_out: list[tuple[str, str]] = []
+        self.unsupported = [
+            (document.file.rel, kind)
+            for document in index.documents
+            if document.file.kind == "file" and (kind := unsupported(document.file.rel))
+        ]
         self.large: dict[int, list[SourceFile]] = {}
         self.done = 0
         self.title = options.title or clip(folder.resolve().name or "Documents", TITLE_LIMIT)
@@ -211,6 +233,8 @@ class _Conversion:
             dead_links=tuple(self.links.dead),
             external=tuple(self.links.external),
             unreadable=tuple(self.unreadable),
+            unsupported=tuple(self.unsupported),
+            left_out=tuple(self.left_out),
         )
 
     def _step(self, total: int) -> None:
@@ -220,6 +244,7 @@ class _Conversion:
     def _take(self, writer: ZimWriter, document: SourceDocument, rendered: Rendered) -> None:
         for warning in rendered.warnings:
             self.warn(warning)
+        self.left_out += [(document.file.rel, reason) for reason in rendered.left_out]
         self.links.add(rendered.links)
         if rendered.error:
             self._give_up(writer, document, rendered.error)
@@ -352,6 +377,11 @@ class _Conversion:
 
     def _warn_of_links(self) -> None:
         dead, external = self.links.dead, self.links.external
+        if self.unsupported:
+            kinds = Counter(kind for _, kind in self.unsupported).most_common()
+            shown = ", ".join(f"{kind} {count}" for kind, count in kinds)
+            text = f"{len(self.unsupported)} document(s) without a reader are only kept: {shown}"
+            self.warn(WarningMessage("zimify_unsupported", text))
         if dead:
             shown = "; ".join(f"{link} in {rel}" for rel, link in dead[:3])
             more = f" and {len(dead) - 3} more" if len(dead) > 3 else ""

@@ -28,6 +28,16 @@ KINDS = {
     ".docx": "docx",
     ".epub": "epub",
 }
+UNSUPPORTED = frozenset({
+    ".abw", ".adoc", ".asciidoc", ".azw", ".azw3", ".chm", ".creole", ".djvu", ".doc", ".docm",
+    ".dot", ".dvi", ".eml", ".fb2", ".fodt", ".info", ".ipynb", ".key", ".latex", ".lyx", ".man",
+    ".mbox", ".me", ".mdx", ".mediawiki", ".mht", ".mhtml", ".mobi", ".ms", ".msg", ".numbers",
+    ".odg", ".odp", ".ods", ".odt", ".one", ".org", ".pages", ".pod", ".ppt", ".pptx", ".ps",
+    ".rdoc", ".rst", ".rtf", ".sxw", ".tex", ".texi", ".texinfo", ".textile", ".wiki", ".wpd",
+    ".wps", ".xls", ".xlsm", ".xlsx", ".xps", ".split",
+})  # fmt: skip
+"""Endings of documents that no reader here understands: they are kept as files, and named."""
+_MAN_PAGE = re.compile(r"\.(?:[1-8][a-z]{0,5}|[1-8](?:pm|perl|ssl|posix))(?:\.gz)?$")
 KEPT_AS_FILE = frozenset({"_sources", "_static", "_images", "_downloads"})
 """Folders that Sphinx writes beside its pages: what lies in them belongs to pages, is none."""
 
@@ -65,6 +75,18 @@ def kind_of(rel: str) -> str:
     if any(part in KEPT_AS_FILE for part in parts[:-1]):
         return "file"
     return KINDS.get(posixpath.splitext(parts[-1])[1].lower(), "file")
+
+
+def unsupported(rel: str) -> str:
+    """The format of a document that is only kept as a file; empty for all other files."""
+    parts = rel.split("/")
+    if any(part in KEPT_AS_FILE for part in parts[:-1]):
+        return ""
+    ending = posixpath.splitext(parts[-1])[1].lower()
+    if ending in UNSUPPORTED:
+        return ending
+    in_man = any(re.fullmatch(r"man[1-9]?", part) for part in parts[:-1])
+    return "man page" if in_man and _MAN_PAGE.search(parts[-1]) else ""
 
 
 def mimetype_of(path: str) -> str:

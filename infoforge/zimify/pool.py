@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from types import FrameType, TracebackType
 from typing import NoReturn
 
@@ -22,6 +23,8 @@ from infoforge.zimify.records import Rendered, SourceDocument
 
 SECONDS = 120
 """Time for one document; a parser that runs longer has met something made to stop it."""
+ISOLATED = frozenset({"pdf"})
+"""Kinds whose parser is in C: it may end its process, so each document gets one of its own."""
 MEMORY = 3 << 30
 """Address space of a worker beyond what it starts with: a bomb ends in an error, not in swap."""
 BATCH_BYTES = 256 << 10
@@ -162,6 +165,9 @@ def _render(batch: list[SourceDocument]) -> list[Rendered]:
     index, frame = _work
     done = []
     for document in batch:
+        if document.file.kind in ISOLATED:
+            done.append(_isolated(document, index, frame))
+            continue
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
             done.append(read(document, index, frame))
@@ -170,3 +176,30 @@ def _render(batch: list[SourceDocument]) -> list[Rendered]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     return done
+
+
+def _isolated(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
+    """Read a document in a child of this worker, which has one thread and so may fork."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_send, args=(sender, document, index, frame))
+    child.start()
+    sender.close()
+    try:
+        if receiver.poll(SECONDS):
+            rendered = receiver.recv()
+            assert isinstance(rendered, Rendered)
+            return rendered
+        return Rendered(error=f"not read within {SECONDS} seconds")
+    except EOFError:
+        child.join()
+        return Rendered(error=f"ended the process that read it (exit status {child.exitcode})")
+    finally:
+        receiver.close()
+        child.kill()
+        child.join()
+
+
+def _send(sender: Connection, document: SourceDocument, index: EntryIndex, frame: Frame) -> None:
+    sender.send(read(document, index, frame))
+    sender.close()

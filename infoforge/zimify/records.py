@@ -22,6 +22,7 @@ class ConversionOptions:
         description: At most 80 characters.
         date: ISO date; the newest modification time in the folder when empty.
         exclude: Globs; a file is left out when its path, its name or a folder above it matches.
+        follow_links: Follow symbolic links that lead out of the folder.
         workers: Worker processes; 0 converts in this process, ``None`` takes one a core.
     """
 
@@ -33,6 +34,7 @@ class ConversionOptions:
     publisher: str = ""
     date: str = ""
     exclude: tuple[str, ...] = ()
+    follow_links: bool = False
     workers: int | None = None
 
 
@@ -132,13 +134,28 @@ class LinkCount:
 
 @dataclass(slots=True)
 class Rendered:
-    """What a reader made of one document; ``error`` says why it made nothing."""
+    """What a reader made of one document.
+
+    Attributes:
+        items: The entries, in order.
+        title: A better title than its name or its start give.
+        links: What became of its links.
+        warnings: For people.
+        left_out: Parts of it that are not in the ZIM, or not as text, and why.
+        error: Why nothing was made of it.
+    """
 
     items: list[Page | Attachment] = field(default_factory=list)
     title: str = ""
     links: LinkCount = field(default_factory=LinkCount)
     warnings: list[WarningMessage] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     error: str = ""
+
+    def leave_out(self, rel: str, reason: str) -> None:
+        """Name a part of the file ``rel`` that is left out."""
+        self.left_out.append(reason)
+        self.warnings.append(WarningMessage("zimify_no_text", f"{rel}: {reason}"))
 
 
 class UnreadableError(Exception):
@@ -147,7 +164,13 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a conversion did; the data of the command's JSON."""
+    """What a conversion did; the data of the command's JSON.
+
+    Attributes:
+        unreadable: (document, reason) of those that could not be converted.
+        unsupported: (document, format) of those that are only kept as files.
+        left_out: (document, reason) of everything else that is not in the ZIM, or not as text.
+    """
 
     path: str
     name: str
@@ -163,3 +186,5 @@ class Report:
     dead_links: tuple[tuple[str, str], ...]
     external: tuple[tuple[str, str], ...]
     unreadable: tuple[tuple[str, str], ...]
+    unsupported: tuple[tuple[str, str], ...]
+    left_out: tuple[tuple[str, str], ...]

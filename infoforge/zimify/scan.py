@@ -9,6 +9,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,20 +19,33 @@ from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.entries import kind_of
 from infoforge.zimify.records import DocumentHead, SourceFile
 
+HIDDEN = (".", "~$")
+"""What names start with that are not for readers: hidden files, lock files of office programs."""
 JUNK = frozenset({"Thumbs.db", "desktop.ini", "__MACOSX", "__pycache__", "node_modules"})
 
 
-def walk(folder: str, exclude: tuple[str, ...], warn: Warn, skip: str = "") -> list[SourceFile]:
+def walk(
+    folder: str,
+    exclude: tuple[str, ...],
+    warn: Warn,
+    skip: str = "",
+    *,
+    follow_links: bool = False,
+    left_out: list[tuple[str, str]] | None = None,
+) -> list[SourceFile]:
     """List the files of a folder, sorted by path.
 
-    Hidden files and folders are left out. Links to files are followed; a link to a folder is
-    followed unless it leads to a folder that was seen already (a loop, or the same files twice).
+    Hidden files and folders are left out, and so are symbolic links that lead out of the folder. A
+    link to a folder inside is followed unless that folder was seen already (a loop, or the same
+    files twice).
 
     Args:
         folder: The folder.
         exclude: Globs, see ``ConversionOptions.exclude``.
         warn: Told about what was left out for a reason other than ``exclude``.
         skip: A file that is not listed (the output itself, when it lies in the folder).
+        follow_links: Follow links that lead out of the folder, too.
+        left_out: Gets (path, reason) of what was left out for a reason other than ``exclude``.
 
     Returns:
         The files; every ``rel`` is unique.
@@ -39,7 +53,10 @@ def walk(folder: str, exclude: tuple[str, ...], warn: Warn, skip: str = "") -> l
     files: list[SourceFile] = []
     taken: set[str] = set()
     skipped = os.path.realpath(skip) if skip else ""
-    for real, rel, status in _entries(folder, "", {_identity(Path(folder).stat())}, exclude, warn):
+    root = "" if follow_links else os.path.realpath(folder)
+    walker = _Walker(root, exclude, warn, [] if left_out is None else left_out)
+    walker.seen.add(_identity(Path(folder).stat()))
+    for real, rel, status in walker.entries(folder, ""):
         if skipped and os.path.realpath(real) == skipped:
             continue
         name, number = rel, 2
@@ -52,38 +69,56 @@ def walk(folder: str, exclude: tuple[str, ...], warn: Warn, skip: str = "") -> l
     return files
 
 
-def _entries(
-    real: str, rel: str, seen: set[tuple[int, int]], exclude: tuple[str, ...], warn: Warn
-) -> Iterator[tuple[str, str, os.stat_result]]:
-    try:
-        with os.scandir(real) as listing:
-            found = sorted(listing, key=lambda entry: os.fsencode(entry.name))
-    except OSError as error:
-        warn(WarningMessage("zimify_folder", f"cannot list {rel or real}: {error.strerror}"))
-        return
-    for entry in found:
-        name = _unicode(entry.name)
-        path = f"{rel}/{name}" if rel else name
-        if name.startswith(".") or name in JUNK or _excluded(path, exclude):
-            continue
+@dataclass(slots=True)
+class _Walker:
+    root: str
+    """Links stay below it; empty: they may lead anywhere."""
+    exclude: tuple[str, ...]
+    warn: Warn
+    left_out: list[tuple[str, str]]
+    seen: set[tuple[int, int]] = field(default_factory=set)
+
+    def entries(self, real: str, rel: str) -> Iterator[tuple[str, str, os.stat_result]]:
+        """Path to open, path inside the folder and status of each file."""
         try:
-            status = entry.stat()
+            with os.scandir(real) as listing:
+                found = sorted(listing, key=lambda entry: os.fsencode(entry.name))
         except OSError as error:
-            warn(WarningMessage("zimify_skipped", f"skipping {path}: {error.strerror}"))
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            identity = _identity(status)
-            if identity in seen:
-                warn(
-                    WarningMessage("zimify_loop", f"skipping {path}: this folder was seen already")
-                )
+            self._leave("zimify_folder", rel or real, f"cannot be listed: {error.strerror}")
+            return
+        for entry in found:
+            name = _unicode(entry.name)
+            path = f"{rel}/{name}" if rel else name
+            if name.startswith(HIDDEN) or name in JUNK or _excluded(path, self.exclude):
                 continue
-            seen.add(identity)
-            yield from _entries(entry.path, path, seen, exclude, warn)
-        elif stat.S_ISREG(status.st_mode):
-            yield entry.path, path, status
-        else:
-            warn(WarningMessage("zimify_skipped", f"skipping {path}: not a regular file"))
+            try:
+                status = entry.stat()
+                outside = self.root and entry.is_symlink() and not self._inside(entry.path)
+            except OSError as error:
+                self._leave("zimify_skipped", path, error.strerror or str(error))
+                continue
+            if outside:
+                reason = "a link that leads out of the folder (--follow-links follows it)"
+                self._leave("zimify_skipped", path, reason)
+            elif stat.S_ISDIR(status.st_mode):
+                identity = _identity(status)
+                if identity in self.seen:
+                    self._leave("zimify_loop", path, "this folder was seen already")
+                    continue
+                self.seen.add(identity)
+                yield from self.entries(entry.path, path)
+            elif stat.S_ISREG(status.st_mode):
+                yield entry.path, path, status
+            else:
+                self._leave("zimify_skipped", path, "not a regular file")
+
+    def _inside(self, path: str) -> bool:
+        real = os.path.realpath(path)
+        return real == self.root or real.startswith(self.root.rstrip("/") + "/")
+
+    def _leave(self, code: str, path: str, reason: str) -> None:
+        self.left_out.append((path, reason))
+        self.warn(WarningMessage(code, f"skipping {path}: {reason}"))
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

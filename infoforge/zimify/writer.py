@@ -176,9 +176,16 @@ class ZimWriter:
         self.paths.add(path)
         title = clip_bytes(title, TITLE_BYTES) if title else ""
         squeeze = compressible(path, mimetype)
-        self._creator.add_item(
-            _entry_class()(path, title, mimetype, body, front=front, squeeze=squeeze, index=index)
+        entry = _entry_class()(
+            path, title, mimetype, body, front=front, squeeze=squeeze, index=index
         )
+        try:
+            self._creator.add_item(entry)
+        except SystemError as error:
+            # Ctrl-C while libzim asks for the entry's content comes out wrapped.
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
 
 
 _item_class: Any = None

@@ -609,3 +609,37 @@ def test_a_terminal_sees_a_bar_and_nobody_else_does(tmp_path, run_cli):
     assert process.returncode == 0
     assert b"zimify" in said
     assert b"100%" in said
+
+
+def test_a_parser_that_dies_costs_its_document_alone(tmp_path, monkeypatch):
+    from infoforge.zimify.readers import pdf as reader
+
+    def dying(document, index, frame):
+        if document.file.rel == "bad.pdf":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return real(document, index, frame)
+
+    real = reader.read
+    monkeypatch.setattr(reader, "read", dying)
+    files = {"bad.pdf": pdf(["x"]), "good.pdf": pdf(["The ostrich"]), "a.md": "x"}
+    folder = write_tree(tmp_path / "in", files)
+    report, _ = make(folder, tmp_path / "o.zim", workers=1)
+    assert [name for name, _ in report.unreadable] == ["bad.pdf"]
+    assert "-11" in report.unreadable[0][1]
+
+
+def test_what_is_only_kept_is_named_and_fails_with_strict(tmp_path, run_cli):
+    files = {"a.md": "x", "b.adoc": "x", "c.adoc": "x", "~$d.docx": "x"}
+    folder = write_tree(tmp_path / "in", files)
+    (folder / "key").symlink_to("/etc/passwd")
+    command = ["zimify", str(folder), "-o", str(tmp_path / "o.zim")]
+    done = run_cli(*command, "--json", "--strict")
+    data = done.json["data"]
+    assert done.code == 1
+    assert data["unsupported"]["items"][0] == {"document": "b.adoc", "format": ".adoc"}
+    assert data["unsupported"]["count"] == 2
+    assert [item["document"] for item in data["left_out"]["items"]] == ["key"]
+    done = run_cli(*command)
+    assert done.code == 0
+    assert "without a reader: 2\n  b.adoc: .adoc" in done.stdout
+    assert "left out: 1\n  key: a link" in done.stdout

@@ -258,6 +258,54 @@ def test_a_pdf_of_pictures_is_told(read):
     assert rendered.items
 
 
+def test_pages_without_text_are_named(read):
+    rendered = read({"a.pdf": pdf(["one", "", "three", "", ""])}, "a.pdf")
+    assert rendered.left_out == ["pages 2, 4-5 without text, only pictures"]
+
+
+def drawn(*lines: str, font: str = "Helvetica") -> bytes:
+    """A page with lines of text, each `x y text` in points."""
+    page = pdf(["@"])
+    moves = " ".join(
+        f"1 0 0 1 {x} {y} Tm ({text}) Tj" for x, y, text in (line.split(" ", 2) for line in lines)
+    )
+    start, end = page.index(b"BT "), page.index(b"ET")
+    body = f"BT /F1 12 Tf {moves} ".encode("cp1252")
+    page = page[:start] + body + page[end:]
+    length = page.index(b"/Length ")
+    page = page[: length + 8] + str(len(body) + 2).encode() + page[page.index(b" >>", length) :]
+    return page.replace(b"/Helvetica", b"/" + font.encode())
+
+
+def test_letters_that_stand_apart_are_words(read):
+    page = body(read({"a.pdf": drawn("72 700 new", "98 700 graph")}, "a.pdf"))
+    assert "<p>new graph</p>" in page
+
+
+def test_a_word_broken_at_the_end_of_a_line_is_joined_unless_it_has_a_hyphen(read):
+    lines = ["72 700 This is the docu-", "72 686 mentation of a self-", "72 672 contained, well-"]
+    page = body(read({"a.pdf": drawn(*lines, "72 658 known UTF-", "72 644 8 text")}, "a.pdf"))
+    assert "the documentation of a self-contained, well-known UTF-8 text" in page
+
+
+def test_paragraphs_are_told_by_their_distance(read):
+    lines = ["72 700 The first", "72 686 goes on", "72 650 The second", "72 636 goes on"]
+    page = body(read({"a.pdf": drawn(*lines)}, "a.pdf"))
+    assert "<p>The first goes on</p>\n<p>The second goes on</p>" in page
+
+
+def test_code_keeps_its_lines_and_its_indentation(read):
+    lines = ["72 700 if x:", "100.8 686 y = 1", "72 672 done"]
+    page = body(read({"a.pdf": drawn(*lines, font="Courier")}, "a.pdf"))
+    assert "<pre>if x:\n    y = 1\ndone</pre>" in page
+
+
+def test_a_made_page_says_so(read):
+    assert '<meta name="generator" content="infoforge zimify">' in body(
+        read({"a.txt": "x"}, "a.txt")
+    )
+
+
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.4 nothing", pdf(["x" * 500])[:300], b"\0" * 2000])
 def test_a_damaged_pdf_is_refused(read, data):
     assert read({"a.pdf": data}, "a.pdf").error

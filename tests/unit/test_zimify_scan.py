@@ -7,7 +7,7 @@ import pytest
 from support.documents import write_tree
 
 from infoforge.zimify.encoding import declared_in, decode, detect
-from infoforge.zimify.entries import title_from_name
+from infoforge.zimify.entries import title_from_name, unsupported
 from infoforge.zimify.records import SourceFile
 from infoforge.zimify.scan import (
     HEAD_BYTES,
@@ -137,9 +137,10 @@ def test_a_declared_encoding_is_believed_unless_the_bytes_are_utf8():
     assert detect("日本".encode()[:-1]) == "utf-8"
 
 
-def names(folder, *exclude, skip=""):
+def names(folder, *exclude, skip="", follow_links=False):
     warnings = []
-    found = [file.rel for file in walk(str(folder), exclude, warnings.append, skip)]
+    files = walk(str(folder), exclude, warnings.append, skip, follow_links=follow_links)
+    found = [file.rel for file in files]
     return found, [warning.message for warning in warnings]
 
 
@@ -175,7 +176,7 @@ def test_a_linked_folder_is_read_once(tmp_path):
     write_tree(tmp_path / "out", {"c.md": "text"})
     (tmp_path / "in" / "z").symlink_to(tmp_path / "out")
     (tmp_path / "in" / "zz").symlink_to(tmp_path / "out")
-    found, said = names(tmp_path / "in")
+    found, said = names(tmp_path / "in", follow_links=True)
     assert found == ["a/b.md", "z/c.md"]
     assert len(said) == 1
 
@@ -190,3 +191,49 @@ def test_names_that_are_no_utf8_become_text_and_stay_apart(tmp_path):
 def test_the_output_in_the_folder_is_not_read(tmp_path):
     write_tree(tmp_path, {"a.md": "", "out.zim": "old"})
     assert names(tmp_path, skip=str(tmp_path / "out.zim"))[0] == ["a.md"]
+
+
+@pytest.mark.parametrize("link", ["file", "folder", "through"])
+def test_a_link_out_of_the_folder_is_named_and_followed_only_on_request(tmp_path, link):
+    write_tree(tmp_path / "out", {"key": "PRIVATE", "more/key": "PRIVATE"})
+    inside = write_tree(tmp_path / "in", {"a.md": "x"})
+    if link == "file":
+        (inside / "key").symlink_to("../out/key")
+    elif link == "folder":
+        (inside / "out").symlink_to("../out")
+    else:
+        (tmp_path / "hop").symlink_to("out")
+        (inside / "hop").symlink_to("../hop/more")
+    found, said = names(inside)
+    assert found == ["a.md"]
+    assert [text for text in said if "out of the folder (--follow-links" in text] == said != []
+    assert len(names(inside, follow_links=True)[0]) > 1
+
+
+def test_a_folder_may_be_a_link_itself(tmp_path):
+    write_tree(tmp_path / "real", {"a.md": "x", "b/c.md": "x"})
+    (tmp_path / "real" / "d.md").symlink_to("b/c.md")
+    (tmp_path / "link").symlink_to("real")
+    assert names(tmp_path / "link") == (["a.md", "b/c.md", "d.md"], [])
+
+
+def test_lock_files_of_office_programs_are_no_documents(tmp_path):
+    write_tree(tmp_path, {"~$plan.docx": "x", ".~lock.plan.odt#": "x", "plan.md": "x"})
+    assert names(tmp_path) == (["plan.md"], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("a/b.ADOC", ".adoc"),
+        ("x.pptx", ".pptx"),
+        ("man/man3/x.3pm", "man page"),
+        ("man1/x.1.gz", "man page"),
+        ("x.1", ""),
+        ("_sources/x.rst", ""),
+        ("x.png", ""),
+        ("x.md", ""),
+    ],
+)
+def test_documents_without_a_reader_are_known_by_their_endings(path, kind):
+    assert unsupported(path) == kind
