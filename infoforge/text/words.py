@@ -298,11 +298,16 @@ def known(word: str, language: str) -> bool:
     return table is not None and bloom.holds(memoryview(table), word.replace("ß", "ss"))
 
 
-@lru_cache(maxsize=8)
+def word_list(language: str) -> str:
+    """The frequency list of a language as text, a word a line; empty where there is none."""
+    table = _mapped(f"{language}.freq")
+    return table[:].decode("utf-8") if table is not None else ""
+
+
+@lru_cache(maxsize=64)
 def letters(language: str) -> str:
     """The letters that the words of a language's list are written with, in code point order."""
-    table = _mapped(f"{language}.freq")
-    text = table[:].decode("utf-8") if table is not None else ""
+    text = word_list(language)
     least = text.count("\n") / 500
     return "".join(sorted(c for c in set(text) if c.isalpha() and text.count(c) >= least))
 
