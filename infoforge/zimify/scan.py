@@ -84,7 +84,9 @@ class _Walker:
             with os.scandir(real) as listing:
                 found = sorted(listing, key=lambda entry: os.fsencode(entry.name))
         except OSError as error:
-            self._leave("zimify_folder", rel or real, f"cannot be listed: {error.strerror}")
+            reason = f"cannot be listed: {error.strerror}"
+            message = WarningMessage("zimify_folder", f"{rel or real} {reason}")
+            self._leave(rel or real, reason, message)
             return
         for entry in found:
             name = _unicode(entry.name)
@@ -95,30 +97,35 @@ class _Walker:
                 status = entry.stat()
                 outside = self.root and entry.is_symlink() and not self._inside(entry.path)
             except OSError as error:
-                self._leave("zimify_skipped", path, error.strerror or str(error))
+                self._skip(path, error.strerror or str(error))
                 continue
             if outside:
                 reason = "a link that leads out of the folder (--follow-links follows it)"
-                self._leave("zimify_skipped", path, reason)
+                self._skip(path, reason)
             elif stat.S_ISDIR(status.st_mode):
                 identity = _identity(status)
                 if identity in self.seen:
-                    self._leave("zimify_loop", path, "this folder was seen already")
+                    reason = "this folder was seen already"
+                    message = WarningMessage("zimify_loop", f"skipping {path}: {reason}")
+                    self._leave(path, reason, message)
                     continue
                 self.seen.add(identity)
                 yield from self.entries(entry.path, path)
             elif stat.S_ISREG(status.st_mode):
                 yield entry.path, path, status
             else:
-                self._leave("zimify_skipped", path, "not a regular file")
+                self._skip(path, "not a regular file")
 
     def _inside(self, path: str) -> bool:
         real = os.path.realpath(path)
         return real == self.root or real.startswith(self.root.rstrip("/") + "/")
 
-    def _leave(self, code: str, path: str, reason: str) -> None:
+    def _skip(self, path: str, reason: str) -> None:
+        self._leave(path, reason, WarningMessage("zimify_skipped", f"skipping {path}: {reason}"))
+
+    def _leave(self, path: str, reason: str, warning: WarningMessage) -> None:
         self.left_out.append((path, reason))
-        self.warn(WarningMessage(code, f"skipping {path}: {reason}"))
+        self.warn(warning)
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

@@ -232,6 +232,25 @@ def test_odd_tables_are_survived(read):
     assert "Zürich" in body(read({"a.csv": "Ort,PLZ\nZürich,8000\n".encode("latin-1")}, "a.csv"))
 
 
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        ("sep=;\r\na;b\r\n1,5;2\r\n", ["1,5", "2"]),
+        ("SEP=|\na|b\n1;2;3|4\n", ["1;2;3", "4"]),
+        ("a;b\n1;[x, y]\n2;(x, y)\n", ["1", "[x, y]"]),
+        ("a,b,c\n1,[x, y, z],2\n", ["1", "[x, y, z]", "2"]),
+        ('a,b\r\n"one\r\ntwo",2\r\n"three\r\nfour",4\r\n', ["one<br>two", "2"]),
+        ('name;text\r\n"a, b\r\nc, d";"x ""y"" z"\r\n', ["a, b<br>c, d", 'x "y" z']),
+        ("a\tb\n1, 2\t3\n", ["1, 2", "3"]),
+        ("price;note\n1,50;x\n2,70;y\n", ["1,50", "x"]),
+        ("one\nx\n", ["x"]),
+    ],
+)
+def test_cells_are_told_apart(read, data, row):
+    cells = "".join(f"<td>{cell}</td>" for cell in row)
+    assert f"<tr>{cells}</tr>" in body(read({"a.csv": data.encode()}, "a.csv"))
+
+
 def test_a_pdf_becomes_its_text(read):
     rendered = read({"a.pdf": pdf(["First page", "Second page"], "The manual")}, "a.pdf")
     page = body(rendered)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import html
+import io
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 from infoforge.zimify.encoding import SAMPLE, detect
@@ -16,6 +19,8 @@ from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableE
 ROWS = 2000
 """Rows of one page."""
 CELL = 1 << 20
+SNIFFED = 16384
+"""Characters in which the delimiter is looked for."""
 
 
 def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
@@ -25,7 +30,7 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
 
 def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator[Page]:
     """The pages of a table, one at a time; each repeats the heading row."""
-    parts = _parts(document)
+    parts = _parts(document, frame)
     current = next(parts)
     number = 1
     original = document.file.rel
@@ -48,29 +53,36 @@ def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator
         current, number = following, number + 1
 
 
-def _parts(document: SourceDocument) -> Iterator[str]:
+def _parts(document: SourceDocument, frame: Frame) -> Iterator[str]:
     """The table as HTML, in parts."""
     with open(document.file.real, "rb") as stream:  # noqa: PTH123
         sample = stream.read(SAMPLE)
     if not sample.strip():
         yield "<p>(empty)</p>"
         return
-    encoding = detect(sample)
+    encoding = detect(sample, language=frame.language)
     if b"\x00" in sample and not encoding.startswith("utf"):
         raise UnreadableError("binary data under the name of a table")
     csv.field_size_limit(CELL)
     options = {"encoding": encoding, "errors": "replace", "newline": ""}
     with open(document.file.real, **options) as stream:  # type: ignore[call-overload]  # noqa: PTH123
-        rows = csv.reader((line.replace("\x00", "") for line in stream), _dialect(sample, encoding))
+        text = sample.decode(encoding, "ignore")
+        tabs = document.file.rel.lower().endswith(".tsv")
+        delimiter, named = _delimiter(text, tabs=tabs)
+        lines_in = (line.replace("\x00", "") for line in stream)
+        if named:
+            next(lines_in, "")
+        rows = csv.reader(lines_in, delimiter=delimiter)
         try:
-            head = _row(next(rows, []), "th")
+            top = next(rows, [])
+            head = _row(top, "th")
             lines: list[str] = []
             size = 0
             first = True
             for row in rows:
                 if not row:
                     continue
-                line = _row(row, "td")
+                line = _row(_whole(row, len(top), delimiter), "td")
                 lines.append(line)
                 size += len(line)
                 if len(lines) >= ROWS or size >= PART_BYTES:
@@ -82,17 +94,57 @@ def _parts(document: SourceDocument) -> Iterator[str]:
             raise UnreadableError(f"not a table: {error}") from None
 
 
-def _dialect(sample: bytes, encoding: str) -> type[csv.Dialect] | csv.Dialect:
-    text = sample.decode(encoding, "ignore")
-    try:
-        return csv.Sniffer().sniff(text[:8192], ",;\t|")
-    except csv.Error:
-        return csv.excel
+def _delimiter(text: str, *, tabs: bool) -> tuple[str, bool]:
+    """What stands between the cells, and whether a first line ``sep=;`` says so."""
+    named = re.match('\ufeff?"?sep=(.)"?\r?\n', text, re.IGNORECASE)
+    if named is not None:
+        return named.group(1), True
+    # The sample may end inside a row.
+    sample = text[:SNIFFED]
+    lines = io.StringIO(sample[: sample.rfind("\n") + 1] or sample, newline="")
+    found = []
+    for place, delimiter in enumerate("\t,;|" if tabs else ",;\t|"):
+        lines.seek(0)
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        widths = Counter(map(len, rows))
+        width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+        if width > 1 or max(widths, default=1) > 1:
+            cells = [cell for row in rows for cell in row]
+            broken = sum(_depth(cell) != 0 for cell in cells) / len(cells)
+            alike = count / len(rows) if width > 1 else 0.0
+            found.append((round(alike, 1) - 2 * broken, width, -place, delimiter))
+    return (max(found)[3] if found else ","), False
+
+
+def _depth(cell: str) -> int:
+    """Brackets that are opened and not closed in a cell."""
+    return sum(map(cell.count, "([{")) - sum(map(cell.count, ")]}"))
+
+
+def _whole(row: list[str], width: int, delimiter: str) -> list[str]:
+    """A row that is too long, with the values in brackets that were cut in it put together."""
+    if len(row) <= width:
+        return row
+    cells: list[str] = []
+    for cell in row:
+        if cells and _depth(cells[-1]) > 0:
+            cells[-1] += delimiter + cell
+        else:
+            cells.append(cell)
+    return cells if len(cells) == width else row
 
 
 def _row(cells: list[str], tag: str) -> str:
     return (
-        "<tr>" + "".join(f"<{tag}>{html.escape(c, quote=False)}</{tag}>" for c in cells) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<{tag}>{'<br>'.join(html.escape(c.strip(), quote=False).splitlines())}</{tag}>"
+            for c in cells
+        )
+        + "</tr>"
     )
 
 

@@ -43,7 +43,7 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
 
         return read_text(document, index, frame)
     with open(document.file.real, "rb") as stream:  # noqa: PTH123  (one Path less a note)
-        text = decode(stream.read())
+        text = decode(stream.read(), language=frame.language)
     body = text[document.head.front :]
     rendered = Rendered()
     rel = document.file.rel

@@ -19,7 +19,7 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
 
 def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator[Page]:
     """The pages of a text file, one at a time; only one part is in memory."""
-    parts = _parts(document)
+    parts = _parts(document, frame)
     current = next(parts, "")
     number = 1
     while True:
@@ -55,12 +55,12 @@ def part_path(document: SourceDocument, index: EntryIndex, number: int) -> str:
     return path
 
 
-def _parts(document: SourceDocument) -> Iterator[str]:
+def _parts(document: SourceDocument, frame: Frame) -> Iterator[str]:
     with open(document.file.real, "rb") as stream:  # noqa: PTH123
         sample = stream.read(SAMPLE)
     if _binary(sample):
         raise UnreadableError("binary data under the name of a text")
-    encoding = detect(sample)
+    encoding = detect(sample, language=frame.language)
     with open(document.file.real, encoding=encoding, errors="replace") as stream:  # noqa: PTH123
         rest = ""
         while True:
