@@ -6,6 +6,7 @@ import html
 import posixpath
 import re
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -21,6 +22,8 @@ from infoforge.zimify.scan import html_head, plain
 
 _CONTAINER = "META-INF/container.xml"
 _HTML_TYPES = ("application/xhtml+xml", "text/html")
+HEAD = 65536
+"""Characters of a chapter in which its title is looked for."""
 _KEPT = ("image/", "text/css", "font/", "application/font", "application/vnd.ms-opentype", "audio/")
 _HEADING = re.compile(r"<h[1-3][^>]*>(.{0,1000}?)</h[1-3]", re.IGNORECASE | re.DOTALL)
 _EMPTY = re.compile(
@@ -37,6 +40,8 @@ class _Book:
     """Members in reading order."""
     types: dict[str, str]
     """Media type of every member that the book declares."""
+    labels: dict[str, str]
+    """What the table of contents calls a member."""
 
 
 def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
@@ -51,21 +56,29 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         rendered = Rendered(title=book.title)
         names = set(archive.namelist())
         places = {name: f"{rel}.book/{name}" for name in book.types if name in names}
+        chapters = frozenset(book.chapters)
+        kept = {
+            name: place
+            for name, place in places.items()
+            if name in chapters or book.types[name].startswith(_KEPT)
+        }
+        named = Counter(_own_title(archive, name, book) for name in book.chapters)
         titles = []
         for number, name in enumerate(book.chapters, 1):
             page = _chapter(
                 archive,
                 name,
-                places,
+                kept,
                 document=document,
                 book=book,
                 rendered=rendered,
                 number=number,
+                shared=frozenset(title for title, count in named.items() if count > 1),
             )
             titles.append((page.title, page.path))
             rendered.items.append(page)
         for name, kind in book.types.items():
-            if name in names and name not in book.chapters and kind.startswith(_KEPT):
+            if name in names and name not in chapters and kind.startswith(_KEPT):
                 data = member(archive, name)
                 if data:
                     rendered.items.append(Attachment(places[name], kind, data))
@@ -83,43 +96,51 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
 def _chapter(
     archive: zipfile.ZipFile,
     name: str,
-    places: dict[str, str],
+    kept: dict[str, str],
     *,
     document: SourceDocument,
     book: _Book,
     rendered: Rendered,
     number: int,
+    shared: frozenset[str],
 ) -> Page:
     data = member(archive, name)
     text = in_utf8(decode(data, declared_in(data)), ascii_only=data.isascii())
     # Served as HTML, where <a/> opens an element that nothing closes.
     text = _EMPTY.sub(r"<\1\2></\1>", text)
-    kept = {
-        part: place
-        for part, place in places.items()
-        if part in book.chapters or book.types[part].startswith(_KEPT)
-    }
 
     def resolve(url: str) -> Target | None:
         bare, _, fragment = url.partition("#")
         found = join(unquote(bare.partition("?")[0]), name) if bare else name
         return Target(kept[found], unquote(fragment)) if found in kept else None
 
-    path = places[name]
+    path = kept[name]
     text = rewrite(text, path, f"{document.file.rel}/{name}", resolve, rendered.links)
-    title = f"{_heading(text, name, book) or f'part {number}'} ({book.title})"
+    title = f"{_heading(text, name, book, shared) or f'part {number}'} ({book.title})"
     return Page(path, title, text.encode("utf-8", "replace"))
 
 
-def _heading(text: str, name: str, book: _Book) -> str:
-    """What a chapter calls itself, when that is more than the name of the book or of its file."""
+def _heading(text: str, name: str, book: _Book, shared: frozenset[str]) -> str:
+    """What a chapter calls itself, when that is more than the name of the book or of its file.
+
+    Args:
+        text: The chapter.
+        name: Its member.
+        book: The book.
+        shared: Titles that several chapters have: they tell none of them from the others.
+    """
     base = posixpath.basename(name)
-    useless = ("", book.title, base, posixpath.splitext(base)[0])
-    title = html_head(text[:65536]).title
-    if title not in useless:
-        return title
-    found = (plain(match.group(1)) for match in _HEADING.finditer(text[:65536]))
+    useless = {"", book.title, base, posixpath.splitext(base)[0], *shared}
+    found = [html_head(text[:HEAD]).title, book.labels.get(name, "")]
+    found += [plain(match.group(1)) for match in _HEADING.finditer(text[:HEAD])]
     return next((heading for heading in found if heading not in useless), "")
+
+
+def _own_title(archive: zipfile.ZipFile, name: str, book: _Book) -> str:
+    """The ``<title>`` of a chapter."""
+    with archive.open(name) as stream:
+        start = stream.read(HEAD)
+    return html_head(decode(start, declared_in(start))).title
 
 
 def _locked(archive: zipfile.ZipFile) -> bool:
@@ -141,6 +162,7 @@ def _book(archive: zipfile.ZipFile, document: SourceDocument) -> _Book:
     manifest: dict[str, str] = {}
     types: dict[str, str] = {}
     spine: list[str] = []
+    contents = ""
     for element in opf.iter():
         tag = str(element.tag).rpartition("}")[2]
         if tag == "title" and not title:
@@ -152,6 +174,10 @@ def _book(archive: zipfile.ZipFile, document: SourceDocument) -> _Book:
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package), href))
             types[name] = element.attrib.get("media-type") or mimetype_of(name)
             manifest[element.attrib.get("id", "")] = name
+            if "nav" in element.attrib.get("properties", "").split() or (
+                types[name] == "application/x-dtbncx+xml" and not contents
+            ):
+                contents = name
         elif tag == "itemref":
             spine.append(element.attrib.get("idref", ""))
     present = set(archive.namelist())
@@ -162,7 +188,35 @@ def _book(archive: zipfile.ZipFile, document: SourceDocument) -> _Book:
     )
     if not chapters:
         raise UnreadableError("an EPUB without chapters")
-    return _Book(title or document.title, language, tuple(chapters), types)
+    labels = _labels(archive, contents) if contents in present else {}
+    return _Book(title or document.title, language, tuple(chapters), types, labels)
+
+
+def _labels(archive: zipfile.ZipFile, contents: str) -> dict[str, str]:
+    """What the table of contents (EPUB 3 or NCX) calls each member, by its first entry."""
+    try:
+        data = member(archive, contents)
+        root = _xml(re.sub(rb"<!DOCTYPE[^>\[]*>", b"", data, count=1))
+    except UnreadableError:
+        return {}
+    found: dict[str, str] = {}
+    for element in root.iter():
+        tag = str(element.tag).rpartition("}")[2]
+        if tag == "a":
+            link, label = element.attrib.get("href", ""), "".join(element.itertext())
+        elif tag == "navPoint":
+            inner = {str(child.tag).rpartition("}")[2]: child for child in element}
+            if "content" not in inner or "navLabel" not in inner:
+                continue
+            link = inner["content"].attrib.get("src", "")
+            label = "".join(inner["navLabel"].itertext())
+        else:
+            continue
+        bare = unquote(link.partition("#")[0])
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(contents), bare))
+        if label := " ".join(label.split()):
+            found.setdefault(name, label)
+    return found
 
 
 def _xml(data: bytes) -> ElementTree.Element:
