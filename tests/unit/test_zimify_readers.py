@@ -330,6 +330,103 @@ def test_a_damaged_pdf_is_refused(read, data):
     assert read({"a.pdf": data}, "a.pdf").error
 
 
+def titled(files: dict[str, str], title: str = "The book") -> bytes:
+    """A book whose chapters all have the book's title, and a table of contents."""
+    book = epub(title, files)
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name in files:
+        path = f"OEBPS/{name}"
+        named = f"<title>{title}</title>".encode()
+        members[path] = members[path].replace(f"<title>{name}</title>".encode(), named)
+    return zipped(members)
+
+
+NAV = (
+    '<nav><ol><li><a href="one.xhtml">First steps</a></li>'
+    '<li><a href="one.xhtml#x">A part of it</a></li>'
+    '<li><a href="two.xhtml#start">How <i>it</i> ends</a></li></ol></nav>'
+)
+NCX = (
+    '<?xml version="1.0"?><!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "ncx.dtd">'
+    '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>'
+    "<navPoint><navLabel><text>First steps</text></navLabel><content src='one.xhtml'/></navPoint>"
+    "<navPoint><navLabel><text>How it ends</text></navLabel><content src='two.xhtml#a'/>"
+    "</navPoint></navMap></ncx>"
+)
+
+
+@pytest.mark.parametrize("kind", ["nav", "ncx"])
+def test_chapters_named_as_the_book_take_their_names_from_its_contents(read, kind):
+    chapters = {"one.xhtml": "<p>a</p>", "two.xhtml": "<p>b</p>", "three.xhtml": "<h2>Last</h2>"}
+    book = titled(chapters)
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    item = (
+        '<item id="toc" href="toc.xhtml" media-type="application/xhtml+xml" properties="nav"/>'
+        if kind == "nav"
+        else '<item id="toc" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+    )
+    opf = members["OEBPS/book.opf"].decode()
+    members["OEBPS/book.opf"] = opf.replace("</manifest>", f"{item}</manifest>").encode()
+    if kind == "nav":
+        members["OEBPS/toc.xhtml"] = f"<html><body>{NAV}</body></html>".encode()
+    else:
+        members["OEBPS/toc.ncx"] = NCX.encode()
+    rendered = read({"b.epub": zipped(members)}, "b.epub")
+    titles = [item.title for item in rendered.items if isinstance(item, Page)]
+    wanted = ["First steps (The book)", "How it ends (The book)", "Last (The book)", "The book"]
+    assert titles == wanted
+
+
+def with_body(markup: str) -> bytes:
+    """A Word document whose paragraphs are these."""
+    with zipfile.ZipFile(io.BytesIO(docx([("Normal", "BODY")]))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    main = members["word/document.xml"].decode()
+    start, end = main.index("<w:p>"), main.rindex("</w:p>") + len("</w:p>")
+    space = ' xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    main = main[:start] + markup + main[end:]
+    members["word/document.xml"] = main.replace("<w:document", f"<w:document{space}").encode()
+    return zipped(members)
+
+
+HEADING = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{}<w:r><w:t>The title</w:t></w:r></w:p>'
+BOOKMARK = '<w:bookmarkStart w:id="0" w:name="mark"/><w:bookmarkEnd w:id="0"/>'
+
+
+@pytest.mark.parametrize(
+    "before", [HEADING.format(BOOKMARK), f"<w:p>{BOOKMARK}</w:p>{HEADING.format('')}"]
+)
+def test_a_bookmark_before_the_title_of_a_word_document(read, before):
+    rendered = read({"a.docx": with_body(before)}, "a.docx")
+    assert rendered.title == "The title"
+    assert body(rendered).count("<h1") == 1
+
+
+def test_formulas_of_a_word_document_are_text(read):
+    def run(text: str) -> str:
+        return f"<m:r><m:t>{text}</m:t></m:r>"
+
+    power = f"<m:sSup><m:e>{run('c')}</m:e><m:sup>{run('2')}</m:sup></m:sSup>"
+    water = f"<m:sSub><m:e>{run('H')}</m:e><m:sub>{run('2')}</m:sub></m:sSub>"
+    part = f"<m:f><m:num>{run('a+b')}</m:num><m:den>{run('2')}</m:den></m:f>"
+    root = f"<m:rad><m:deg/><m:e>{run('x')}</m:e></m:rad>"
+    total = (
+        '<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>'
+        f"<m:sub>{run('i=1')}</m:sub><m:sup>{run('n')}</m:sup><m:e>{run('i')}</m:e></m:nary>"
+    )
+    markup = (
+        f"<w:p><w:r><w:t>Energy </w:t></w:r><m:oMath>{run('E=m')}{power}</m:oMath></w:p>"
+        f"<w:p><m:oMathPara><m:oMath>{part}{root}</m:oMath></m:oMathPara></w:p>"
+        f"<w:p><m:oMath>{total}{water}</m:oMath></w:p>"
+    )
+    page = body(read({"a.docx": with_body(markup)}, "a.docx"))
+    assert "<p>Energy E=mc²</p>" in page
+    assert "<p>(a+b)/2√x</p>" in page
+    assert "<p>∑_(i=1)ⁿ iH₂</p>" in page
+
+
 def test_a_word_document_becomes_a_page(read):
     data = docx(
         [("Heading1", "The heading"), ("Normal", "Some text & more")],

@@ -14,10 +14,12 @@ from infoforge.zimify.entries import EntryIndex, address
 from infoforge.zimify.links import rewrite
 from infoforge.zimify.pages import Frame, wrap
 from infoforge.zimify.readers.archive import open_archive
+from infoforge.zimify.readers.formulas import with_formulas
 from infoforge.zimify.records import Attachment, Page, Rendered, SourceDocument, UnreadableError
 
 _TITLE = re.compile(rb"<dc:title[^>]*>([^<]{1,1000})</dc:title>")
-_H1 = re.compile(r"\s*<h1[^>]*>(.*?)</h1>", re.DOTALL)
+_H1 = re.compile(r"(?:\s|<p>|</p>|<a id=\"[^\"]*\">\s*</a>)*<h1[^>]*>(.*?)</h1>", re.DOTALL)
+"""The first heading; empty paragraphs and the marks of bookmarks may stand before it."""
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -53,9 +55,11 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         if "word/document.xml" not in archive.namelist():
             raise UnreadableError("no Word document")
         title = _title(archive)
-    with open(document.file.real, "rb") as stream:  # noqa: PTH123
-        convert = mammoth.images.img_element(picture)
-        markup: str = mammoth.convert_to_html(stream, convert_image=convert).value
+        with with_formulas(document.file.real, archive) as stream:
+            convert = mammoth.images.img_element(picture)
+            markup: str = mammoth.convert_to_html(
+                stream, convert_image=convert, style_map="p[style-name='Title'] => h1:fresh"
+            ).value
     heading = _H1.match(markup)
     if not title and heading is not None:
         title = html.unescape(_TAG.sub("", heading.group(1))).strip()

@@ -9,8 +9,9 @@ import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import unquote
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
+from infoforge.text.xmltree import BadXML, parse
 from infoforge.zimify.encoding import declared_in, decode
 from infoforge.zimify.entries import EntryIndex, Target, address, join, mimetype_of
 from infoforge.zimify.links import rewrite
@@ -25,6 +26,9 @@ _HTML_TYPES = ("application/xhtml+xml", "text/html")
 HEAD = 65536
 """Characters of a chapter in which its title is looked for."""
 _KEPT = ("image/", "text/css", "font/", "application/font", "application/vnd.ms-opentype", "audio/")
+_PROLOGUE = re.compile(
+    r"^\s*(?:<\?xml[^>]*\?>)?\s*(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>\[]*>)?", re.DOTALL
+)
 _HEADING = re.compile(r"<h[1-3][^>]*>(.{0,1000}?)</h[1-3]", re.IGNORECASE | re.DOTALL)
 _EMPTY = re.compile(
     r"<(a|b|cite|code|div|em|h[1-6]|i|iframe|li|p|script|section|span|strong|sub|sup|td|th|title)"
@@ -196,7 +200,7 @@ def _labels(archive: zipfile.ZipFile, contents: str) -> dict[str, str]:
     """What the table of contents (EPUB 3 or NCX) calls each member, by its first entry."""
     try:
         data = member(archive, contents)
-        root = _xml(re.sub(rb"<!DOCTYPE[^>\[]*>", b"", data, count=1))
+        root = _xml(data)
     except UnreadableError:
         return {}
     found: dict[str, str] = {}
@@ -219,9 +223,10 @@ def _labels(archive: zipfile.ZipFile, contents: str) -> dict[str, str]:
     return found
 
 
-def _xml(data: bytes) -> ElementTree.Element:
-    """Parse XML. Expat itself stops entities that grow; external ones are never fetched."""
+def _xml(data: bytes) -> Element:
+    """Parse XML without entities; a document type that declares none is passed over."""
+    text = _PROLOGUE.sub("", decode(data, declared_in(data)), count=1)
     try:
-        return ElementTree.fromstring(data)  # noqa: S314
-    except ElementTree.ParseError as error:
+        return parse(text.encode("utf-8", "replace"))
+    except BadXML as error:
         raise UnreadableError(f"damaged EPUB: {error}") from None
