@@ -91,8 +91,8 @@ def zimify(
     documents = [file for file in files if file.kind != "file"]
     if not documents:
         raise UsageError(
-            f"nothing to convert in {folder}: no markdown, HTML, text, CSV, PDF, DOCX or EPUB file",
-            "hidden files are left out",
+            f"nothing to convert in {folder}: no document that zimify reads",
+            "docs/zimify.md lists the formats; hidden files are left out",
         )
     from infoforge.zimify.scan import read_head, without_site_name
 

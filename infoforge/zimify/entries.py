@@ -27,14 +27,21 @@ KINDS = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".epub": "epub",
+    ".rst": "rst",
+    ".ipynb": "notebook",
+    ".xlsx": "spreadsheet",
+    ".xlsm": "spreadsheet",
+    ".rtf": "rtf",
+    ".eml": "mail",
+    ".mbox": "mail",
 }
 UNSUPPORTED = frozenset({
     ".abw", ".adoc", ".asciidoc", ".azw", ".azw3", ".chm", ".creole", ".djvu", ".doc", ".docm",
-    ".dot", ".dvi", ".eml", ".fb2", ".fodt", ".info", ".ipynb", ".key", ".latex", ".lyx", ".man",
-    ".mbox", ".me", ".mdx", ".mediawiki", ".mht", ".mhtml", ".mobi", ".ms", ".msg", ".numbers",
+    ".dot", ".dvi", ".fb2", ".fodt", ".info", ".key", ".latex", ".lyx", ".man",
+    ".me", ".mdx", ".mediawiki", ".mht", ".mhtml", ".mobi", ".ms", ".msg", ".numbers",
     ".odg", ".odp", ".ods", ".odt", ".one", ".org", ".pages", ".pod", ".ppt", ".pptx", ".ps",
-    ".rdoc", ".rst", ".rtf", ".sxw", ".tex", ".texi", ".texinfo", ".textile", ".wiki", ".wpd",
-    ".wps", ".xls", ".xlsm", ".xlsx", ".xps", ".split",
+    ".rdoc", ".sxw", ".tex", ".texi", ".texinfo", ".textile", ".wiki", ".wpd",
+    ".wps", ".xls", ".xps", ".split",
 })  # fmt: skip
 """Endings of documents that no reader here understands: they are kept as files, and named."""
 _MAN_PAGE = re.compile(r"\.(?:[1-8][a-z]{0,5}|[1-8](?:pm|perl|ssl|posix))(?:\.gz)?$")
@@ -169,8 +176,8 @@ INDEX_STEMS = ("index", "_index", "readme", "default")
 """Stems of the files that stand for their folder, the strongest first."""
 
 
-CONVERTED = frozenset({"markdown", "text", "csv", "pdf", "docx", "epub"})
-ORIGINAL_KEPT = frozenset({"csv", "pdf", "docx", "epub"})
+CONVERTED = frozenset(KINDS.values()) - {"html"}
+ORIGINAL_KEPT = frozenset({"csv", "pdf", "docx", "epub", "notebook", "spreadsheet", "rtf", "mail"})
 """Kinds whose original stays in the ZIM under its own name, beside the page made of it."""
 
 

@@ -47,7 +47,7 @@ class SourceFile:
         real: Path to open (may hold bytes that are no UTF-8, as surrogates).
         size: Bytes.
         mtime: Modification time in seconds since 1970.
-        kind: ``markdown``, ``html``, ``text``, ``csv``, ``pdf``, ``docx``, ``epub`` or ``file``.
+        kind: The module of its reader (``markdown``, ``pdf`` …), or ``file`` without one.
     """
 
     rel: str

@@ -1,6 +1,7 @@
 """Readers: one document in, finished pages out."""
 
 import io
+import json
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -425,6 +426,117 @@ def test_formulas_of_a_word_document_are_text(read):
     assert "<p>Energy E=mc²</p>" in page
     assert "<p>(a+b)/2√x</p>" in page
     assert "<p>∑_(i=1)ⁿ iH₂</p>" in page
+
+
+RST = """.. _top:
+
+The handbook
+============
+
+.. toctree::
+   :maxdepth: 2
+
+   other
+
+Use :func:`open <builtins.open>`, :ref:`the guide <top>` and :option:`-v`. See other.html_.
+
+.. _other.html: other.html
+
+.. versionadded:: 3.9
+   Works *offline*.
+
+.. code-block:: sh
+   :caption: Run
+
+   rm -rf /srv/*/cache/*
+
+.. py:function:: run(path)
+   :module: x
+
+   Runs a file.
+
+.. include:: /etc/passwd
+"""
+
+
+def test_restructured_text_keeps_what_sphinx_adds(read):
+    rendered = read({"a.rst": RST, "other.html": "<p>x"}, "a.rst")
+    page = body(rendered)
+    assert rendered.title == "The handbook"
+    for part in ("open", "the guide", "-v", "versionadded: 3.9", "Works <em>offline</em>"):
+        assert part in page
+    assert "rm -rf /srv/*/cache/*" in page
+    assert "run(path)" in page
+    assert "Runs a file." in page
+    assert '<a class="reference external" href="other.html">' in page
+    assert "root:" not in page
+    assert page.count("<h1") == 1
+
+
+def test_a_notebook_becomes_text_and_code(read):
+    cells = [
+        {"cell_type": "markdown", "source": ["# The *study*\n", "text"]},
+        {
+            "cell_type": "code",
+            "source": "print(1)\n```",
+            "outputs": [
+                {"output_type": "stream", "text": ["one <1>\n"]},
+                {"output_type": "display_data", "data": {"image/png": "x", "text/plain": "<Fig>"}},
+            ],
+        },
+    ]
+    book = {"cells": cells, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}
+    rendered = read({"a.ipynb": json.dumps(book)}, "a.ipynb")
+    page = body(rendered)
+    assert rendered.title == "The study"
+    assert '<code class="language-python">print(1)\n```\n</code>' in page
+    assert "one &lt;1&gt;" in page
+    assert rendered.left_out == ["1 picture(s) that code drew"]
+    assert read({"a.ipynb": "[1"}, "a.ipynb").error.startswith("no notebook")
+
+
+def test_a_spreadsheet_becomes_tables(read, tmp_path):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.title = "Pumps"
+    for row in (["name", "litres"], ["A & B", 3.5], [None, None], ["C", "=1+1"]):
+        book.active.append(row)
+    book.create_sheet("Empty")
+    book.create_sheet("Valves").append(["only"])
+    stream = io.BytesIO()
+    book.save(stream)
+    rendered = read({"a.xlsx": stream.getvalue()}, "a.xlsx")
+    assert [item.title for item in rendered.items] == ["a: Pumps (1)", "a: Valves (2)"]
+    assert "<tr><td>A &amp; B</td><td>3.5</td></tr>" in body(rendered)
+    assert read({"a.xlsx": b"PK nothing"}, "a.xlsx").error
+
+
+def test_rich_text_becomes_its_text(read):
+    data = rb"{\rtf1\ansi\ansicpg1252 {\b Gr\'fc\'dfe} aus K\'f6ln\par Zwei\par}"
+    assert "<p>Grüße aus Köln</p>\n<p>Zwei</p>" in body(read({"a.rtf": data}, "a.rtf"))
+    assert read({"a.rtf": "text"}, "a.rtf").error == "no RTF"
+
+
+MESSAGE = (
+    "From: Ann <ann@example.org>\r\nTo: bob@example.org\r\nDate: Mon, 6 May 2024 10:00:00 +0000\r\n"
+    "Subject: =?utf-8?q?The_pump_in_K=C3=B6ln?=\r\nMIME-Version: 1.0\r\n"
+    'Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n'
+    "<p>It <b>leaks</b>.</p>\r\n--b\r\nContent-Type: application/pdf\r\n"
+    'Content-Disposition: attachment; filename="plan.pdf"\r\n\r\nx\r\n--b--\r\n'
+)
+
+
+def test_mail_becomes_pages(read):
+    rendered = read({"a.eml": MESSAGE}, "a.eml")
+    page = body(rendered)
+    assert rendered.title == "The pump in Köln"
+    assert "Ann &lt;ann@example.org&gt;" in page
+    assert "It leaks." in page
+    assert rendered.left_out == ["the attachment plan.pdf"]
+    mails = "".join(f"From x@y Mon May  6 10:00:00 2024\n{MESSAGE}\n" for _ in range(2))
+    box = read({"b.mbox": mails.replace("\r\n", "\n")}, "b.mbox")
+    assert [item.path for item in box.items] == ["b.mbox.messages/1", "b.mbox.messages/2", "b"]
 
 
 def test_a_word_document_becomes_a_page(read):

@@ -9,9 +9,6 @@ from infoforge.zimify.entries import EntryIndex
 from infoforge.zimify.pages import Frame
 from infoforge.zimify.records import LinkCount, Rendered, SourceDocument, UnreadableError
 
-KINDS = ("markdown", "html", "text", "csv", "pdf", "docx", "epub")
-"""Kinds with a reader; each is the name of its module."""
-
 PART_BYTES = 1 << 20
 """A page is cut into parts above this: browsers, indexers and models choke on longer ones."""
 
@@ -50,4 +47,4 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         return Rendered(error=f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
-__all__ = ["KINDS", "PART_BYTES", "LinkCount", "Reader", "read"]
+__all__ = ["PART_BYTES", "LinkCount", "Reader", "read"]

@@ -75,21 +75,21 @@ def _parts(document: SourceDocument, frame: Frame) -> Iterator[str]:
         rows = csv.reader(lines_in, delimiter=delimiter)
         try:
             top = next(rows, [])
-            head = _row(top, "th")
+            head = row_html(top, "th")
             lines: list[str] = []
             size = 0
             first = True
             for row in rows:
                 if not row:
                     continue
-                line = _row(_whole(row, len(top), delimiter), "td")
+                line = row_html(_whole(row, len(top), delimiter), "td")
                 lines.append(line)
                 size += len(line)
                 if len(lines) >= ROWS or size >= PART_BYTES:
-                    yield _table(head, lines)
+                    yield table_html(head, lines)
                     lines, size, first = [], 0, False
             if lines or first:
-                yield _table(head, lines)
+                yield table_html(head, lines)
         except csv.Error as error:
             raise UnreadableError(f"not a table: {error}") from None
 
@@ -137,7 +137,8 @@ def _whole(row: list[str], width: int, delimiter: str) -> list[str]:
     return cells if len(cells) == width else row
 
 
-def _row(cells: list[str], tag: str) -> str:
+def row_html(cells: list[str], tag: str) -> str:
+    """A row of a table; line ends in a cell stay."""
     return (
         "<tr>"
         + "".join(
@@ -148,5 +149,6 @@ def _row(cells: list[str], tag: str) -> str:
     )
 
 
-def _table(head: str, lines: list[str]) -> str:
+def table_html(head: str, lines: list[str]) -> str:
+    """A table of rows."""
     return f"<table><thead>{head}</thead><tbody>\n" + "\n".join(lines) + "\n</tbody></table>"

@@ -44,14 +44,47 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         return read_text(document, index, frame)
     with open(document.file.real, "rb") as stream:  # noqa: PTH123  (one Path less a note)
         text = decode(stream.read(), language=frame.language)
-    body = text[document.head.front :]
     rendered = Rendered()
+    page = render(
+        text[document.head.front :],
+        document,
+        index,
+        frame,
+        rendered,
+        title=document.title,
+        after=DISAMBIGUATION if document.head.disambiguation else "",
+    )
+    rendered.items.append(Page(document.path, document.title, page))
+    return rendered
+
+
+def render(
+    body: str,
+    document: SourceDocument,
+    index: EntryIndex,
+    frame: Frame,
+    rendered: Rendered,
+    *,
+    title: str,
+    after: str = "",
+) -> bytes:
+    """The page of a markdown text.
+
+    Args:
+        body: The text, without front matter.
+        document: Where it comes from.
+        index: The entries that links may lead to.
+        frame: What all pages have in common.
+        rendered: Links are counted here.
+        title: The page's title; the text may open with it.
+        after: HTML after the text.
+    """
     rel = document.file.rel
     if "{{" in body:
         body = _HUGO_REF.sub(r"<\1>", body)
     env = {"index": index, "document": document, "links": rendered.links}
     tokens = _parser().parse(body, env)
-    heading = _has_title(tokens, document.title)
+    heading = _has_title(tokens, title)
     markup = _parser().renderer.render(tokens, _parser().options, env)
     markup = rewrite(
         markup,
@@ -61,18 +94,16 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         rendered.links,
         exact=False,
     )
-    page = wrap(
+    return wrap(
         frame,
         document.path,
-        document.title,
+        title,
         markup,
         source=rel,
         heading=not heading,
-        after=DISAMBIGUATION if document.head.disambiguation else "",
+        after=after,
         language=document.head.language,
     )
-    rendered.items.append(Page(document.path, document.title, page))
-    return rendered
 
 
 def _bare(index: EntryIndex, url: str, rel: str) -> Target | None:
