@@ -118,8 +118,13 @@ def _register(text: str) -> None:
         literal = name.rpartition(":")[2] not in ("ref", "doc", "term", "guilabel", "abbr", "any")
         return [nodes.literal(raw, label) if literal else nodes.inline(raw, label)], []
 
-    for name in set(_DIRECTIVE.findall(text)):
-        if name not in en.directives and name not in directives._directives:
+    # docutils has a code-block of its own, which refuses the options of Sphinx's.
+    for name in {
+        "code-block",
+        "sourcecode",
+        *_DIRECTIVE.findall(text),
+    } - directives._directives.keys():
+        if name not in en.directives or name in ("code-block", "sourcecode"):
             directives.register_directive(name, Block)
     for name in {a or b for a, b in _ROLE.findall(text)}:
         if name not in en.roles and name not in roles._roles:
