@@ -18,7 +18,9 @@ from infoforge.contract import (
 )
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
-from infoforge.retrieval.find import find
+from infoforge.records import CorpusInfo
+from infoforge.retrieval import relevance
+from infoforge.retrieval.find import Found, find
 from infoforge.retrieval.passages import passages
 from infoforge.verification import MAX_ANSWER
 from infoforge.views import Answer, Searched
@@ -106,15 +108,45 @@ def search(
         language=options.language or settings.search.language,
     )
     if not found.ranked:
-        raise NothingFound(
-            "no article matches the question",
-            "name what it is about in the words of an article, or add ZIM files",
-        )
+        raise nothing_found(found, [corpus.describe() for corpus in corpora])
     count = options.sources or settings.search.sources
     sources = passages(
         found.ranked, found.keywords, options.characters or settings.search.characters, count
     )
     return Searched(line, found, sources, {"open": opened, **found.seconds})
+
+
+def nothing_found(found: Found, corpora: Sequence[CorpusInfo]) -> NothingFound:
+    """The error for a question without sources: it says at which stage nothing was left.
+
+    Args:
+        found: What the search did.
+        corpora: Descriptions of the corpora that were searched.
+    """
+    query = " ".join(term.text for term in found.keywords.by_rarity())
+    without = [info.name for info in corpora if not info.fulltext]
+    causes = []
+    if found.refused:
+        best = found.refused[0]
+        code = relevance.reason(best, best.scores.total)
+        causes.append(
+            f"the best of {len(found.refused)} that were read, {best.article.title}, was rejected: "
+            f"{relevance.REASONS.get(code, code)}"
+        )
+    if without:
+        causes.append(f"without a full-text index, searched by title alone: {', '.join(without)}")
+    if found.partial:
+        causes.append("a search failed or ran out of time, as the warnings say")
+    told = "; ".join(causes) or "no article holds its words"
+    if without or found.partial:
+        hint = "infoforge doctor checks the corpora"
+    else:
+        hint = "name what it is about in the words of an article, or add ZIM files"
+    return NothingFound(
+        f"no article matches the question, searched as: {query}; {told}",
+        f"{hint}; infoforge explain shows each search"
+        + ("" if without or found.partial else ", infoforge doctor checks the corpora"),
+    )
 
 
 def chosen_endpoints(settings: Settings, options: Options) -> list[EndpointSettings]:

@@ -110,6 +110,7 @@ class Article:
         sections: The lead first.
         links: Only links inside the same corpus; kept for disambiguation pages alone.
         relevance: How a note fits by meaning, and its age; ``None`` for wiki articles.
+        aliases: Titles of the redirects by which a search came to it.
     """
 
     corpus: str
@@ -122,6 +123,7 @@ class Article:
     links: tuple[Link, ...] = ()
     disambiguation: bool = False
     relevance: Relevance | None = None
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,6 @@ from infoforge.retrieval import ranking, relevance
 from infoforge.retrieval.find import Found
 from infoforge.retrieval.ranking import Ranked
 
-REASONS = {
-    "invented": "it lacks words of the question that no word list knows",
-    "names": "it lacks a name that the question gives",
-    "coverage": "it holds too few of the question's words",
-    "window": "no stretch of it holds enough of the question's words together",
-    "score": "it fits far worse than the best article",
-}
 _PARTS = 3
 """Parts of the score named when one article is compared with another."""
 _LEAST = 0.005
@@ -30,7 +23,7 @@ def refusal(found: Found, item: Ranked) -> str:
     everything = (*found.ranked, *found.refused)
     best = max((other.scores.total for other in everything), default=0.0)
     code = relevance.reason(item, best)
-    return REASONS.get(code, code)
+    return relevance.REASONS.get(code, code)
 
 
 def parts(item: Ranked) -> dict[str, float]:
@@ -101,7 +94,7 @@ def _unread(lookup: Lookup, entries: Entries) -> str:
         return "read, but taken for a disambiguation page or for empty"
     seen = seen_in(lookup.calls, entries)
     if seen:
-        return f"found by {seen[0]}, but others lookup more promising and it was not read"
+        return f"found by {seen[0]}, but others ranked before it and it was not read"
     return "no search and no title lookup brought it up"
 
 

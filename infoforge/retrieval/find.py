@@ -20,7 +20,7 @@ from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step, i
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import fit, phrases
 from infoforge.text.language import detect
-from infoforge.text.words import fold, has_list, long_words, tokens
+from infoforge.text.words import fold, has_list, long_words, stem, tokens
 
 READ = 5
 """Articles read at first; each further corpus adds `READ_MORE`."""
@@ -152,6 +152,12 @@ class _Search:
         self._again(reader, pool, most + READ_AGAIN, seconds)
         started = time.perf_counter()
         ranked = reader.ranked
+        if not reader.count and reader.unread:
+            raise CorpusUnavailable(
+                f"{reader.unread} articles were found and none of them could be read",
+                "infoforge doctor checks the ZIM files; a damaged one is to be downloaded again",
+                code="articles_unreadable",
+            )
         order = {name: place for place, name in enumerate(self.corpora)}
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
         passed, refused = relevance.split(ranked)
@@ -208,7 +214,14 @@ class _Search:
                 self.failed[corpus.name] = str(error)
             self.warn(WarningMessage("corpus_failed", str(error)))
         else:
-            self.absent[corpus.name] = frozenset(fulltext.absent)
+            # A title is an occurrence, too: that of a redirect stands in no text.
+            titled = {
+                stem(fold(word), language)
+                for candidate in found.values()
+                if candidate.suggested
+                for word, _, _ in tokens(candidate.hit.title, language)
+            }
+            self.absent[corpus.name] = frozenset(fulltext.absent - titled)
             self.searches[corpus.name] = fulltext
         self.steps += fulltext.steps
         if counted:

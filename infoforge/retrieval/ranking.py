@@ -20,7 +20,7 @@ from math import log
 from infoforge.records import Article, Relevance
 from infoforge.retrieval.keywords import Keywords
 from infoforge.retrieval.matching import PAIR_SHARE, Matcher, Occurrence
-from infoforge.retrieval.titles import TitleFit, fit
+from infoforge.retrieval.titles import TitleFit, best_fit
 from infoforge.text.words import fold, is_cjk
 
 WINDOW = 500
@@ -182,9 +182,10 @@ def score(
     text = "\n".join(section.text for section in article.sections)
     matcher = Matcher(keywords, article.language or keywords.language)
     folded = fold(text)
-    folded_title = fold(article.title)
+    # A word of one title is not next to a word of another: a line ends each.
+    folded_title = fold("\n".join((article.title, *article.aliases)))
     occurrences = matcher.find(folded)
-    title = fit(article.title, keywords)
+    title = best_fit((article.title, *article.aliases), keywords)
     title_places = matcher.find(folded_title)
     held = {o.term for o in occurrences} | {o.term for o in title_places}
     odd = [i for i, t in enumerate(keywords.terms) if i not in held and not t.listed]

@@ -25,6 +25,11 @@ BRANCHES = 3
 Trouble = Callable[[Corpus, CorpusError], None]
 
 
+def found_by_search(candidate: Candidate) -> bool:
+    """Whether a search found an entry, so that its title is one and not the text of a link."""
+    return candidate.suggested or bool(candidate.evidence)
+
+
 class Reader:
     """The articles that were read for one question.
 
@@ -62,6 +67,8 @@ class Reader:
         self._trouble = trouble
         self._evidence: dict[tuple[str, str], dict[str, float]] = {}
         self._scored: set[tuple[str, str]] = set()
+        self.unread = 0
+        """Articles that could not be read, of those that were tried."""
 
     @property
     def count(self) -> int:
@@ -77,6 +84,9 @@ class Reader:
         article = self._read(candidate)
         if article is not None and article.disambiguation:
             self._branch(article)
+        self._score_new()
+
+    def _score_new(self) -> None:
         for key, known in self._articles.items():
             if key in self._scored:
                 continue
@@ -95,21 +105,37 @@ class Reader:
         try:
             article = corpus.read(hit.path, self._deadline)
         except CorpusError as error:  # one of them: the time is up
+            self.unread += 1
             self._trouble(corpus, error)
             return None
         if article is None:
+            self.unread += 1
             return None
         key = (hit.corpus, article.path)
         merged = self._evidence.setdefault(key, {})
         for stem, value in candidate.evidence.items():
             merged[stem] = max(merged.get(stem, 0.0), value)
+        alias = hit.title if hit.path != article.path and found_by_search(candidate) else ""
         if key in self._articles:
+            if alias:
+                self._add_alias(key, alias)
             return None  # a redirect to what was read already
+        if alias and alias != article.title:
+            article = replace(article, aliases=(alias,))
         if (found := self._relevance.get(key)) is not None:
             freshness = article.relevance.freshness if article.relevance else found.freshness
             article = replace(article, relevance=replace(found, freshness=freshness))
         self._articles[key] = article
         return article
+
+    def _add_alias(self, key: tuple[str, str], alias: str) -> None:
+        """Score an article again that is now known by one more title."""
+        article = self._articles[key]
+        if alias in (article.title, *article.aliases):
+            return
+        self._articles[key] = replace(article, aliases=(*article.aliases, alias))
+        self._scored.discard(key)
+        self.ranked = [r for r in self.ranked if (r.article.corpus, r.article.path) != key]
 
     def _branch(self, page: Article) -> None:
         """A disambiguation page is no source; the articles it leads to are candidates."""

@@ -13,6 +13,8 @@ COVERAGE = 0.25
 """Least share of the weight of the question's words that a source must hold."""
 WINDOW = 0.22
 """Least share that its best window must hold."""
+TITLED = 0.5
+"""Share of the question's words that a title holds that needs no window to speak for it."""
 FALL = 0.35
 """A source scores at least this share of the best one's score."""
 INVENTED = 0.38
@@ -23,6 +25,16 @@ STRANGERS = 0.25
 """Share of unheard-of names that a source may lack unless its title is in the question."""
 NAMES = 0.42
 """The same for known names: an article on Germany may well say "German" alone."""
+
+
+REASONS = {
+    "invented": "it lacks words of the question that no word list knows",
+    "names": "it lacks a name that the question gives",
+    "coverage": "it holds too few of the question's words",
+    "window": "no stretch of it holds enough of the question's words together",
+    "score": "it fits far worse than the best article",
+}
+"""Each reason of `reason`, in words."""
 
 
 def reason(item: Ranked, best: float) -> str:
@@ -45,7 +57,9 @@ def reason(item: Ranked, best: float) -> str:
         return "names"
     if scores.coverage < COVERAGE:
         return "coverage"
-    if scores.window < WINDOW:
+    # A redirect's title need not stand in the text: "Podagra" leads to an article on gout.
+    titled = scores.covered == 1.0 and (meant or scores.title >= TITLED)
+    if scores.window < WINDOW and not titled:
         return "window"
     return "score" if scores.total < FALL * best else ""
 

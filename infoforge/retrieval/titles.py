@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -141,6 +142,17 @@ def fit(title: str, keywords: Keywords) -> TitleFit:
         qualified=named / len(marks) if marks else 0.0,
         foreign=bool(marks) and not named,
     )
+
+
+def best_fit(titles: Sequence[str], keywords: Keywords) -> TitleFit:
+    """How the best of an article's titles fits a question.
+
+    Args:
+        titles: The article's title, then its aliases; the first of equal ones counts.
+        keywords: The question's keywords.
+    """
+    fits = [fit(title, keywords) for title in titles]
+    return max(fits, key=lambda f: (f.mass * f.covered**2 + f.qualified - 0.5 * f.foreign, f.exact))
 
 
 def _stands_in(title: str, question: str) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from support.engine import BIG, CROWDED, QUESTION, Readable
 
-from infoforge.contract import WarningMessage
+from infoforge.ask import nothing_found
+from infoforge.contract import CorpusUnavailable, WarningMessage
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.retrieval.find import find
@@ -149,7 +150,8 @@ def test_an_article_that_cannot_be_read_is_tried_once() -> None:
 
     told: list[WarningMessage] = []
     corpus = Torn({"A": "matsuyama gardener paint", "B": "matsuyama zygote"})
-    find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    with pytest.raises(CorpusUnavailable):
+        find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
     assert sorted(warning.message for warning in told) == ["A is damaged", "B is damaged"]
 
 
@@ -192,3 +194,77 @@ def test_time_that_runs_out_in_the_first_round_is_told() -> None:
     found = find(QUESTION, [corpus], deadline=Deadline(None), warn=told.append, language="en")
     assert found.partial
     assert [warning.code for warning in told] == ["deadline"]
+
+
+class Redirecting(Readable):
+    """The same engine, whose title index knows a redirect that stands in no text."""
+
+    def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+        return (Hit("wiki", "Podagra", "Podagra"),) if "podagra" in phrase.lower() else ()
+
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        return super().read("Gout" if path == "Podagra" else path, deadline)
+
+
+@pytest.mark.parametrize("question", ["What is Podagra?", "podagra", "How is podagra treated?"])
+def test_the_title_of_a_redirect_is_a_title_of_the_article(question: str) -> None:
+    told: list[WarningMessage] = []
+    texts = {"Gout": "gout is a painful swelling of joints treated with rest", "Joint": "a joint"}
+    corpus = Redirecting(texts, articles=2)
+    found = find(question, [corpus], deadline=Deadline(None), warn=told.append, language="en")
+    assert found.ranked, found.refused
+    assert found.ranked[0].article.title == "Gout"
+    assert told == []
+
+
+def test_an_article_that_was_read_already_gains_the_title_of_a_redirect() -> None:
+    texts = {"Gout": "painful swelling of joints treated with rest"}
+    found = find(
+        "How is painful podagra treated?",
+        [Redirecting(texts, articles=1)],
+        deadline=Deadline(None),
+        warn=print,
+        language="en",
+    )
+    assert [(r.article.title, r.article.aliases) for r in found.ranked] == [("Gout", ("Podagra",))]
+
+
+class Unreadable(Readable):
+    def read(self, path: str, deadline: Deadline) -> Article | None:
+        raise CorpusError(f"damaged at {path}")
+
+
+def test_articles_that_are_found_and_cannot_be_read_are_not_nothing() -> None:
+    corpus = Unreadable({"T": "matsuyama gardener paint zygote harbour"})
+    with pytest.raises(CorpusUnavailable, match="found and none of them could be read") as error:
+        find(QUESTION, [corpus], deadline=Deadline(None), warn=lambda _: None, language="en")
+    assert error.value.code == "articles_unreadable"
+    assert "doctor" in error.value.hint
+
+
+def message(corpus: Readable, question: str = QUESTION) -> str:
+    found = find(question, [corpus], deadline=Deadline(None), warn=lambda _: None, language="en")
+    assert not found.ranked
+    error = nothing_found(found, [corpus.describe()])
+    assert "infoforge doctor" in error.hint
+    return error.message
+
+
+def test_nothing_found_says_what_was_searched_and_why_nothing_was_left() -> None:
+    class Bare(Readable):
+        def describe(self) -> CorpusInfo:
+            return replace(super().describe(), fulltext=False)
+
+    class Failing(Readable):
+        def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+            if self.queries:
+                raise CorpusError("the server closed the connection")
+            return super().search(query, limit, deadline)
+
+    nothing = message(Readable({"T": "unrelated"}))
+    assert "zygote" in nothing
+    assert "no article holds its words" in nothing
+    assert "full-text index" in message(Bare({"T": "unrelated"}))
+    assert "failed" in message(Failing({"T": "unrelated"}))
+    rejected = message(Readable({"T": "harbour"}))
+    assert "T, was rejected: " in rejected
