@@ -18,9 +18,9 @@ from infoforge.retrieval.ranking import Ranked
 from infoforge.retrieval.reading import Reader
 from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step, is_large
 from infoforge.retrieval.respell import respell
-from infoforge.retrieval.titles import fit, phrases
+from infoforge.retrieval.titles import beginnings, fit, phrases, separated, split_title
 from infoforge.text.language import detect
-from infoforge.text.words import fold, has_list, long_words, stem, tokens
+from infoforge.text.words import fold, has_list, is_unspaced, long_words, stem, tokens
 
 READ = 5
 """Articles read at first; each further corpus adds `READ_MORE`."""
@@ -36,6 +36,8 @@ TITLE_HITS = 6
 NEAREST = 7
 """Notes that are asked for by meaning, where a corpus knows it."""
 MISSPELT_HITS = 30
+TITLE_BEGINNINGS = 30
+"""Places of a question without spaces at which a title is looked for."""
 _SHORTEST_MISSPELT = 5
 _BEGINNING = 3
 
@@ -115,12 +117,15 @@ class _Search:
         self.relevance: dict[tuple[str, str], Relevance] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.searches: dict[str, FullText] = {}
+        self.titled: dict[str, list[Hit]] = {}
+        """Titles that stand in a question without spaces, by corpus."""
         self.extra = False
         """What is looked for now is beyond what every question gets."""
 
     def run(self) -> Found:
         seconds: dict[str, float] = {}
         started = time.perf_counter()
+        self._separate()
         pool = self._pool(list(self.corpora.values()))
         if self._respelt():
             pool += self._pool([self.corpora[name] for name in self.absent])
@@ -166,6 +171,35 @@ class _Search:
             self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial
         )
 
+    def _separate(self) -> None:
+        """Make words of the titles in a question of a script without spaces."""
+        question = self.keywords.question
+        held: dict[str, None] = {}
+        if not is_unspaced(question):
+            return
+        for corpus in self.corpora.values():
+            try:
+                for offset, texts in beginnings(question, TITLE_BEGINNINGS):
+                    for text in texts:
+                        hits = self._titles(corpus, text)
+                        for hit in hits:
+                            if question.startswith(split_title(hit.title)[0], offset):
+                                held[hit.title] = None
+                                self.titled.setdefault(corpus.name, []).append(hit)
+                        if len(hits) < MISSPELT_HITS:
+                            break  # longer beginnings have no others
+            except CorpusError:
+                continue  # the searches to come say so
+        if held:
+            self.keywords = keywords(separated(question, held), self.keywords.language)
+
+    def _titles(self, corpus: Corpus, beginning: str) -> tuple[Hit, ...]:
+        started = time.perf_counter()
+        hits = corpus.titles(beginning, MISSPELT_HITS, self.deadline)
+        took = time.perf_counter() - started
+        self.steps.append(Step(corpus.name, "titles", beginning, len(hits), took))
+        return hits
+
     def _pool(self, corpora: Sequence[Corpus]) -> list[Candidate]:
         return [candidate for corpus in corpora for candidate in self._candidates(corpus)]
 
@@ -197,6 +231,8 @@ class _Search:
         try:
             for hit in self._nearest(corpus):
                 found[hit.path] = Candidate(hit)
+            for hit in self.titled.get(corpus.name, ()):
+                found[hit.path] = Candidate(hit, suggested=True)
             for phrase in phrases(self.keywords, TITLE_PHRASES):
                 started = time.perf_counter()
                 hits = corpus.titles(phrase, TITLE_HITS, self.deadline)

@@ -105,7 +105,7 @@ def keywords(question: str, language: str) -> Keywords:
         if joined:
             name = len(word) >= _SHORTEST_JOINED_NAME
         weight = _weight(word, kind, zipf, language)
-        if not words and not has_list(language):
+        if not words and not has_list(language) and kind != "cjk":
             weight *= 0.5  # the first word asks, in most languages
         # A stop word is one as it is written in running text: "May" and "US" may be names.
         if lower.replace("ß", "ss") in stops and not (name and zipf is not None and zipf <= 6.0):
@@ -173,7 +173,8 @@ def _weight(  # noqa: PLR0911 - a table of cases
     if not has_list(language):
         # Without a list, length stands for rarity: short words are the common ones (Zipf's law of
         # abbreviation, 1935).
-        return max(0.0, min(5.0, 0.7 * (len(word) - 2)))
+        shortest = 1 if kind == "cjk" else 0  # a syllable in Tibetan says something
+        return min(5.0, 0.7 * max(shortest, len(word) - 2))
     if kind == "cjk":
         return 3.0 if len(word) == 1 else 5.0
     if len(word) <= 2:

@@ -17,6 +17,8 @@ _MIN_FUZZY_COMMON = 7
 PAIR_SHARE = 0.3
 """Share of two neighbouring characters of a word in Han characters that the text lacks."""
 _PAIR = 2
+_IDEOGRAPHS = "\u2e80"
+"""From here on a character is a word or a syllable; Thai, Lao and Khmer come before."""
 _MIN_COMPOUND = 5
 _MIN_PREFIX = 3
 
@@ -142,6 +144,8 @@ def _common_prefix(term: Term, own_stem: str) -> str:
 
 
 def _literal(text: str, word: str, index: int, found: list[Occurrence], share: float = 1.0) -> bool:
+    if share < 1.0 and word[0] < _IDEOGRAPHS:
+        return False  # two letters of an alphabet say nothing
     at = first = text.find(word)
     while at >= 0:
         found.append(Occurrence(at, at + len(word), index, share))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from infoforge.retrieval.keywords import Keywords, Term
-from infoforge.text.words import fold, stem, tokens
+from infoforge.text.words import fold, is_unspaced, stem, tokens
 
 _QUALIFIER = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*$")
 _QUOTED = re.compile('["“”«»„「『《]([^"“”«»„「」『』《》]{2,80})["“”«»」』》]')
@@ -19,6 +20,7 @@ _CONNECTING = frozenset(
         "e", "y", "i",
     )
 )  # fmt: skip
+_BEGINNINGS = (2, 4, 7)  # letters of a title that are looked for, more while there are many
 _LONGEST = 6  # words of a phrase; longer titles are found by full text
 
 
@@ -48,6 +50,52 @@ def phrases(keywords: Keywords, most: int) -> list[str]:
             found.setdefault(term.text, term.weight + (1.5 if term.name else 0.0))
     ranked = sorted(found, key=lambda phrase: -found[phrase])
     return ranked[:most]
+
+
+def beginnings(question: str, most: int) -> list[tuple[int, tuple[str, ...]]]:
+    """Where titles may begin in a question in a script without spaces.
+
+    The index holds a stretch without spaces as one word, and a title is found by the beginning of a
+    word alone. A title begins with a letter, so one place is given for each; a mark begins none.
+
+    Args:
+        question: The question.
+        most: How many at most.
+
+    Returns:
+        An offset of the question, and the letters there with their marks: a few, then more of them
+        for an index that has too many titles with these few.
+    """
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for run in re.finditer(r"[^\W\d_](?:[^\s\u200b])*", question):
+        text = run.group()
+        if not is_unspaced(text):
+            continue
+        starts = [n for n, c in enumerate(text) if unicodedata.category(c) == "Lo"]
+        for place, start in enumerate(starts):
+            ends = [starts[place + n] if place + n < len(starts) else None for n in _BEGINNINGS]
+            # In Tibetan a dot ends each syllable; the last one of a title may have none.
+            texts = tuple(dict.fromkeys(text[start:end].rstrip("་།") for end in ends))
+            found.append((run.start() + start, texts))
+    return found[:most]
+
+
+def separated(question: str, titles: Iterable[str]) -> str:
+    """A question in which the titles that it holds are words of their own.
+
+    Args:
+        question: A question in a script without spaces.
+        titles: Titles; of those that overlap, the first counts, and of these the longest.
+
+    Returns:
+        The question with a zero-width space, the word boundary of such scripts, around each title.
+    """
+    bases = sorted({split_title(title)[0] for title in titles}, key=lambda t: (-len(t), t))
+    own = [re.escape(base) for base in bases if is_unspaced(base)]
+    if not own:
+        return question
+    apart = re.sub("|".join(own), "\u200b\\g<0>\u200b", question)
+    return re.sub("\u200b+", "\u200b", apart).strip("\u200b")
 
 
 def _capitalised(keywords: Keywords) -> list[list[Term]]:

@@ -42,6 +42,15 @@ _CJK = (
     "\U00020000-\U0003ffff"
 )
 
+_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+"""A character of Thai, Lao, Tibetan, Burmese or Khmer, which are written without spaces."""
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text holds characters of a script that has no spaces and no segmenter here."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
 _TOKEN = re.compile(
     rf"(?P<cjk>[{_CJK}]+)"
     r"|(?P<number>\d+(?:[.,]\d+)*)(?![^\W_])"
@@ -211,6 +220,9 @@ def tokens(text: str, language: str = "") -> Iterator[tuple[str, int, str]]:
             spoken = "ja" if _has_kana(found) else "zh"
             for piece, offset in _names_joined(segment(found, spoken), spoken):
                 yield piece, match.start() + offset, "cjk"
+            continue
+        if kind == "word" and is_unspaced(found):
+            yield found, match.start(), "cjk"  # a stretch of words, found as characters are
             continue
         if kind == "word":
             stripped = _strip_affixes(found, language)

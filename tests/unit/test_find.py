@@ -268,3 +268,35 @@ def test_nothing_found_says_what_was_searched_and_why_nothing_was_left() -> None
     assert "failed" in message(Failing({"T": "unrelated"}))
     rejected = message(Readable({"T": "harbour"}))
     assert "T, was rejected: " in rejected
+
+
+class Unspaced(Readable):
+    """Titles by their beginnings, texts by whole stretches: so is an index without spaces."""
+
+    def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+        found = [Hit("wiki", t, t) for t in self.texts if t.startswith(phrase)]
+        return tuple(found[:limit])
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("วัดพระแก้ว", "วัดพระแก้ว"),
+        ("วัดพระแก้วสร้างเมื่อไร", "วัดพระแก้ว"),
+        ("ประวัติวัดพระแก้ว", "วัดพระแก้ว"),
+        ("เชียงใหม่อยู่ที่ไหน", "เชียงใหม่"),
+        ("อำเภอนครชัยศรีอยู่ที่ไหน", ""),
+    ],
+)
+def test_the_title_in_a_question_without_spaces_is_found_and_none_else(
+    question: str, title: str
+) -> None:
+    texts = {"วัดพระแก้ว": "วัดพระแก้วเป็นวัดในกรุงเทพมหานคร", "เชียงใหม่": "เชียงใหม่เป็นจังหวัดในภาคเหนือ"}
+    found = find(
+        question,
+        [Unspaced(texts, articles=2)],
+        deadline=Deadline(None),
+        warn=print,
+        language="th",
+    )
+    assert [r.article.title for r in found.ranked] == ([title] if title else [])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoforge.retrieval.keywords import keywords
-from infoforge.retrieval.titles import fit, phrases, split_title
+from infoforge.retrieval.titles import beginnings, fit, phrases, separated, split_title
 
 
 def best(question: str, language: str = "en", most: int = 3) -> list[str]:
@@ -122,3 +122,37 @@ def test_no_title_and_no_question_raise(title: str, question: str, language: str
     assert 0 <= found.covered <= 1
     assert 0 <= found.qualified <= 1
     assert all(phrase.strip() for phrase in phrases(asked, 5))
+
+
+THAI = "ประวัติวัดพระแก้วสร้างเมื่อไร"
+LAO = "ຫຼວງພະບາງຢູ່ໃສ"
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        (THAI, "วัดพระแก้ว"),
+        (LAO, "ຫຼວງພະບາງ"),
+        ("តើទន្លេសាបមានប្រវែងប៉ុន្មាន", "ទន្លេសាប"),
+        ("မန္တလေးမြို့ကို ဘယ်သူတည်ခဲ့သလဲ", "မန္တလေးမြို့"),
+        ("ལྷ་ས་གང་དུ་ཡོད།", "ལྷ་ས"),
+    ],
+)
+def test_a_title_begins_at_one_of_the_letters_of_a_question_without_spaces(
+    question: str, title: str
+) -> None:
+    at = question.index(title)
+    assert any(o == at and title.startswith(t[0]) for o, t in beginnings(question, 40))
+    apart = separated(question, [title])
+    assert title in apart.split("\u200b")
+    assert apart.replace("\u200b", "") == question
+    assert fit(title, keywords(apart, "th")).exact
+
+
+def test_the_longest_of_overlapping_titles_is_separated() -> None:
+    assert separated(THAI, ["พระแก้ว", "วัดพระแก้ว", "วัด"]).split("\u200b")[1] == "วัดพระแก้ว"
+
+
+def test_a_question_with_spaces_between_words_has_no_such_beginnings() -> None:
+    assert beginnings("Where is the river Kizu?", 9) == []
+    assert separated("Where is the river Kizu?", ["Kizu"]) == "Where is the river Kizu?"
