@@ -13,6 +13,7 @@ _TOP = 7.5
 _QUESTION_LIMIT = 2000  # characters of a question that are looked at
 _TERM_LIMIT = 24
 NAME_BONUS = 0.8
+_LETTER = 3.0  # what a name of one letter says
 _SHORTEST_JOINED_NAME = 3
 _LONGEST_SHORT_FORM = 5
 
@@ -113,20 +114,23 @@ def keywords(question: str, language: str) -> Keywords:
         elif lower in weak or (asked and kind != "number" and not name):
             weight *= 0.5
         asked = lower in asking
+        form = kind
         if kind == "word" and len(word) == 1 and not word.isdigit() and word.isascii():
-            weight = 0.0
+            # A capital by itself is a name ("vitamin C"), with a full stop an initial.
+            letter = capital and not sentence_start and text[end : end + 1] != "." and weight > 0
+            form, weight = ("acronym", _LETTER) if letter else (kind, 0.0)
         words.append(
             Term(
                 text=word,
                 folded=fold(word),
                 stem=stem(lower, language),
                 weight=weight,
-                kind=kind,
+                kind=form,
                 offset=offset,
                 name=name,
                 listed=zipf is not None,
                 exists=(joined and not name)
-                or kind in ("number", "acronym")
+                or form in ("number", "acronym")
                 or _mixed(word)
                 or _short_form(word, shouting)
                 or exists(lower, "en" if language in ("zh", "ja") and kind == "word" else language),

@@ -158,6 +158,10 @@ def _pattern(text: str, term: Term, index: int, found: list[Occurrence]) -> None
         digits = re.split("[.,]", term.folded)
         body = "[., \u00a0\u202f']?".join(digits)
         pattern = rf"(?<![\d.,]){body}(?![\d]|[.,]\d)" if len(digits) > 1 else _plain(digits[0])
+    elif term.folded[-1] in "#+":
+        pattern = rf"(?<!\w){re.escape(term.folded)}(?![\w#+])"
+    elif len(term.folded) == 1:
+        pattern = rf"(?<![\w#+]){term.folded}(?![\w#+])"  # C, not C++
     elif "&" in term.folded:
         pattern = r"(?<!\w)" + r" ?& ?".join(map(re.escape, term.folded.split("&"))) + r"(?!\w)"
     else:

@@ -56,7 +56,9 @@ _TOKEN = re.compile(
     r"|(?P<number>\d+(?:[.,]\d+)*)(?![^\W_])"
     rf"|(?P<acronym>(?:(?![{_CJK}])[^\W\d_]\.){{2,}}(?:(?![{_CJK}])[^\W\d_](?!{_INNER}))?"
     # "V&A", "AT&T": the index keeps these as one word, too.
-    rf"|(?<!{_INNER})[^\W\d_]{{1,3}}(?:&[^\W\d_]{{1,3}})+(?!{_INNER})(?:['’ʼ]s(?!{_INNER}))?)"
+    rf"|(?<!{_INNER})[^\W\d_]{{1,3}}(?:&[^\W\d_]{{1,3}})+(?!{_INNER})(?:['’ʼ]s(?!{_INNER}))?"
+    # "C#", "C++": the index keeps the signs.
+    rf"|(?<!{_INNER})[A-Za-z](?:#|\+\+)(?![\w#+]))"
     rf"|(?P<word>(?:(?![{_CJK}])[\w{_MARKS}])+(?:['’ʼ](?:(?![{_CJK}])[\w{_MARKS}])+)*)"
 )
 

@@ -114,10 +114,11 @@ def test_where_a_language_has_no_list_length_stands_for_rarity() -> None:
 
 
 def test_numbers_acronyms_and_single_letters() -> None:
-    found = {t.text: t for t in keywords("Did the U.S. win B 1,000 in 1914?", "en").words}
+    found = {t.text: t for t in keywords("Did the U.S. win B b 1,000 in 1914?", "en").words}
     assert found["U.S."].kind == "acronym"
     assert found["1914"].kind == found["1,000"].kind == "number"
-    assert found["B"].weight == 0.0
+    assert found["b"].weight == 0.0
+    assert (found["B"].kind, found["B"].name) == ("acronym", True)
 
 
 def test_the_question_is_one_line_and_offsets_point_into_it() -> None:

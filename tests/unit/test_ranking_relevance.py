@@ -284,3 +284,24 @@ def test_the_best_window_is_the_best_of_all(raw: list[tuple[int, int, float]]) -
 def test_no_text_raises(question: str, title: str, text: str) -> None:
     item = score(article(title, text), keywords(question, "en"), {})
     assert isinstance(reason(item, item.scores.total), str)
+
+
+LANGUAGES = {
+    "C": "C is a programming language. It was designed by Ritchie in 1972.",
+    "C++": "C++ is a programming language. It was designed by Stroustrup in 1985.",
+    "C#": "C# is a programming language. It was designed by Hejlsberg in 2000.",
+    "F#": "F# is a programming language. It was designed by Syme in 2005.",
+}
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_name_of_one_letter_and_signs_is_told_from_the_others(name: str) -> None:
+    articles = [article(f"{n} (programming language)", text) for n, text in LANGUAGES.items()]
+    for question in (f"Who designed {name}?", f"When was the language {name} designed?"):
+        assert order(question, *articles)[0] == f"{name} (programming language)", question
+
+
+def test_an_initial_and_the_word_i_are_no_names_of_one_letter() -> None:
+    for question in ("Who was John F. Kennedy?", "What can I do in the harbour?"):
+        assert all(len(term.text) > 1 for term in keywords(question, "en").terms)
+    assert "C" in [term.text for term in keywords("What is vitamin C good for?", "en").terms]
