@@ -21,6 +21,7 @@ _ATTRIBUTE = re.compile(
     r"""(?:"([^"]*)"|'([^']*)'|([^\s"'<>=`]+))""",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BASE = re.compile(r"<base\b[^>]*?\s(href\s*=\s*[\"']?([^\"'\s>]*)[\"']?)", re.IGNORECASE)
 _SAFE_SCHEMES = ("javascript:", "mailto:", "tel:", "geo:", "data:")
@@ -66,6 +67,8 @@ def rewrite(
         bare = raw.partition("#")[0]
         if bare in right and name != "srcset":
             continue
+        if not _in_tag(page, start):
+            continue
         if start == base:
             pieces += (page[done:start], "data-base-")
             done = start
@@ -94,6 +97,17 @@ def rewrite(
         return page
     pieces.append(page[done:])
     return "".join(pieces)
+
+
+def _in_tag(page: str, place: int) -> bool:
+    """Whether a place is inside a tag: code that shows HTML has attributes, too."""
+    opened = page.rfind("<", 0, place)
+    if opened < 0:
+        return False
+    if page.rfind(">", opened, place) < 0:
+        return True
+    # A value may hold the sign that ends a tag.
+    return ">" not in _QUOTED.sub("", page[opened:place])
 
 
 def _link(

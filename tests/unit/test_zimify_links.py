@@ -248,3 +248,25 @@ def test_names_of_all_kinds():
     assert clip("short", 8) == "short"
     assert clip_bytes("日" * 100, 200).encode().startswith("日".encode())
     assert len(clip_bytes("日" * 100, 200).encode()) <= 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<pre>&lt;script src=&quot;https://x.org/a.js&quot;&gt; href=gone.html</pre>",
+        "<p>set href=gone.html or src='https://x.org/a.js' there</p>",
+        '<code>&lt;a href="gone.html"&gt;</code>',
+        "<a title='a'>x</a> href=gone.html",
+    ],
+)
+def test_what_only_looks_like_an_attribute_is_text(text):
+    count = LinkCount()
+    assert rewrite(text, "a", "a.md", lambda url: None, count) == text
+    assert not count.dead
+    assert not count.external
+
+
+def test_an_attribute_after_a_value_with_an_angle_is_one():
+    count = LinkCount()
+    page = '<a onclick="if (a > b) go()" href="gone.html">x</a>'
+    assert "data-dead-href" in rewrite(page, "a", "a.md", lambda url: None, count)
