@@ -16,7 +16,7 @@ VAULT := $(VENV)/.installed-vault
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval eval-claims clean
+.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval eval-claims eval-documents clean
 
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
@@ -32,6 +32,7 @@ help:
 	@echo 'make test-selinux  the same playbook on an emulated machine with SELinux enforcing'
 	@echo 'make bench       start-up time, retrieval time and requests, peak memory'
 	@echo 'make eval        how often retrieval finds the right article, per language'
+	@echo 'make eval-documents  how many words of real documents zimify loses or adds'
 	@echo 'make eval-claims how many exchanged names and numbers verification catches'
 	@echo 'make clean       remove .venv and caches'
 
@@ -121,6 +122,10 @@ eval: $(DEV)
 # CLAIMS="FILES" and --show 20 go to the script.
 eval-claims: $(DEV)
 	@$(BIN)/python tests/eval/claims.py $(CLAIMS)
+
+# DOCUMENTS="--only pdf" goes to the script; by hand, since it downloads 300 packages.
+eval-documents: $(DEV)
+	@$(BIN)/python tests/eval/documents.py $(DOCUMENTS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
