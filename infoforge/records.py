@@ -83,10 +83,12 @@ class Section:
     Attributes:
         heading: Heading path, outermost first, joined by `` > ``; empty for the lead.
         text: Paragraphs and ``key: value`` lines, one a line.
+        anchor: Fragment of the article's URL that opens it here: ``page=57`` of a PDF, or empty.
     """
 
     heading: str
     text: str
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def zimify(
 ) -> int:
     """Make a ZIM file of a folder of documents.
 
-    Reads markdown, HTML, text, CSV, PDF, DOCX and EPUB; other files are kept as attachments.
+    Reads markdown, HTML, text, CSV, PDF, DOCX, EPUB and more; other files are kept as attachments.
 
     Example: infoforge zimify ~/notes -o ~/zims/notes.zim --language en
     """

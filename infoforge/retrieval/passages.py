@@ -16,6 +16,8 @@ from infoforge.retrieval.keywords import Keywords
 from infoforge.retrieval.ranking import EXPECTED, Ranked, best_window
 from infoforge.text.sentences import sentences
 
+ANCHORED = 600
+"""Characters in which the question's words are looked for, to say on which page they stand."""
 LEAD_SHARE = 0.25
 FALLOFF = 1.6
 """How steeply the budget falls with the score."""
@@ -62,7 +64,7 @@ def passages(
             Source(
                 number=number,
                 title=article.title,
-                url=article.url,
+                url=article.url + _fragment(item, keywords),
                 corpus=article.corpus,
                 path=article.path,
                 date=article.date,
@@ -135,6 +137,16 @@ def passage(item: Ranked, keywords: Keywords, room: int) -> str:
     if len(text) <= room:
         return text
     return _joined(item, units, sorted(keep), headings=False)[:room].rstrip()
+
+
+def _fragment(item: Ranked, keywords: Keywords) -> str:
+    """Where in the article most of the question's words stand, if it has anchors for that."""
+    if not any(section.anchor for section in item.article.sections):
+        return ""
+    weights = [term.weight or 0.3 for term in keywords.terms]
+    _, at = best_window(item.occurrences, weights, ANCHORED)
+    anchor = item.article.sections[max(0, item.section(at))].anchor
+    return f"#{anchor}" if anchor else ""
 
 
 def _window(item: Ranked, keywords: Keywords, room: int) -> str:

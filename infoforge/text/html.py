@@ -37,6 +37,8 @@ _INLINE = [
 ]  # fmt: skip
 _EMPTY = ["wbr", "img", "link", "meta", "input"]
 """Elements without content that may stand inside a word."""
+PDF_PAGE = "page="
+"""How the anchors begin that zimify gives to the pages of a PDF, as viewers of PDF files do."""
 _HEADINGS = {"h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Sections whose text is bookkeeping, by the folded heading, in the languages of the large wikis.
 _BOOKKEEPING = {
@@ -173,6 +175,7 @@ class _Walker:
         self._facts: list[str] = []
         self._sections: list[Section] = []
         self._buffer: list[str] = []
+        self._anchor = ""
 
     def walk(self, root: LexborNode) -> tuple[Section, ...]:
         """Sections in the order of the page; an infobox follows the lead that it stands beside."""
@@ -184,9 +187,9 @@ class _Walker:
     def _close(self) -> None:
         heading = " > ".join(text for _, text in self._path)
         if self._lines:
-            self._sections.append(Section(heading, "\n".join(self._lines)))
+            self._sections.append(Section(heading, "\n".join(self._lines), self._anchor))
         if self._facts:
-            self._sections.append(Section(heading, "\n".join(self._facts)))
+            self._sections.append(Section(heading, "\n".join(self._facts), self._anchor))
         self._lines, self._facts = [], []
 
     def _flush(self) -> None:
@@ -201,7 +204,7 @@ class _Walker:
             if line:
                 self._lines.append(line)
 
-    def _visit(self, node: LexborNode) -> None:
+    def _visit(self, node: LexborNode) -> None:  # noqa: PLR0912 - one branch a kind of element
         child = node.child
         while child is not None:
             tag = child.tag
@@ -213,6 +216,12 @@ class _Walker:
                 self._flush()
                 if self._lines and (text := _clean(child.text())) != self._title:
                     self._heading(1, text)
+            elif tag == "section" and (child.id or "").startswith(PDF_PAGE):
+                self._flush()
+                self._close()
+                self._anchor = child.id or ""
+                self._visit(child)
+                self._flush()
             elif tag == "table":
                 self._flush()
                 self._table(child)

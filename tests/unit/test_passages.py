@@ -166,3 +166,14 @@ def test_the_budget_is_never_exceeded(
 @pytest.mark.parametrize("budget", [200, 1000, 6000])
 def test_a_budget_is_used(budget: int) -> None:
     assert sum(len(s.text) for s in passages([LONG], ASKED, budget)) >= budget * 0.5
+
+
+def test_a_citation_of_a_pdf_has_the_page_where_the_words_stand() -> None:
+    sections = tuple(
+        Section("", f"{FILLER} {text}", f"page={number}")
+        for number, text in enumerate(("Title.", FILLER, "Kokoro was published in 1914.", ""), 1)
+    )
+    article = Article("wiki", "K", "Kokoro", "u", "2026-06", "en", sections)
+    for budget in (500, 100_000):
+        sources = passages([score(article, ASKED, {})], ASKED, budget)
+        assert sources[0].url == "u#page=3"

@@ -260,6 +260,11 @@ def test_a_pdf_becomes_its_text(read):
     assert '<a href="a.pdf">a.pdf</a>' in page
 
 
+def test_each_page_of_a_pdf_is_a_section_with_its_anchor(read):
+    sections = parse(body(read({"a.pdf": pdf(["First", "", "Third"])}, "a.pdf"))).sections
+    assert [(s.text, s.anchor) for s in sections] == [("First", "page=1"), ("Third", "page=3")]
+
+
 def test_a_pdf_without_a_useful_title_is_called_as_its_file(read):
     assert read({"My_file.pdf": pdf(["x"], "Microsoft Word - x.doc")}, "My_file.pdf").title == (
         "My file"
