@@ -30,7 +30,7 @@ _LOADED = ("src", "srcset", "poster", "background", "data")
 """Attributes whose target is loaded with the page: over the network, where it lies outside."""
 
 
-def rewrite(
+def rewrite(  # noqa: PLR0912 - what may become of a link
     page: str, path: str, rel: str, resolve: Resolve, count: LinkCount, *, exact: bool = True
 ) -> str:
     """Rewrite the links of a page.
@@ -65,9 +65,14 @@ def rewrite(
         if name == "data" and not page.rfind("<object", max(0, start - 300), start) >= 0:
             continue
         bare = raw.partition("#")[0]
-        if bare in right and name != "srcset":
-            continue
         if not _in_tag(page, start):
+            if match.group(4) is None:
+                # Code that shows HTML: zimcheck takes it for a link unless its quotes are escaped.
+                shown = match.group().replace('"', "&quot;").replace("'", "&#x27;")
+                pieces += (page[done:start], shown)
+                done = match.end()
+            continue
+        if bare in right and name != "srcset":
             continue
         if start == base:
             pieces += (page[done:start], "data-base-")

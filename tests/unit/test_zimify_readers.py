@@ -249,7 +249,8 @@ def test_odd_tables_are_survived(read):
 )
 def test_cells_are_told_apart(read, data, row):
     cells = "".join(f"<td>{cell}</td>" for cell in row)
-    assert f"<tr>{cells}</tr>" in body(read({"a.csv": data.encode()}, "a.csv"))
+    page = body(read({"a.csv": data.encode()}, "a.csv")).replace("&quot;", '"')
+    assert f"<tr>{cells}</tr>" in page
 
 
 def test_a_pdf_becomes_its_text(read):

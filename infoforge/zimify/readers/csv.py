@@ -142,8 +142,7 @@ def row_html(cells: list[str], tag: str) -> str:
     return (
         "<tr>"
         + "".join(
-            f"<{tag}>{'<br>'.join(html.escape(c.strip(), quote=False).splitlines())}</{tag}>"
-            for c in cells
+            f"<{tag}>{'<br>'.join(html.escape(c.strip()).splitlines())}</{tag}>" for c in cells
         )
         + "</tr>"
     )

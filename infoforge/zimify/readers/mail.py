@@ -76,7 +76,7 @@ def _page(
     for part in message.iter_attachments():
         name = part.get_filename() or part.get_content_type()
         rendered.leave_out(rel, f"the attachment {name}")
-    shown = f'<div class="plain">{html.escape(text, quote=False)}</div>' if text.strip() else ""
+    shown = f'<div class="plain">{html.escape(text)}</div>' if text.strip() else ""
     body = f"<table>{rows}</table>\n{shown}" if rows else shown or "<p>(empty)</p>"
     return Page(path, title, wrap(frame, path, title, body, source=rel))
 

@@ -342,8 +342,8 @@ def _section(number: int, paragraphs: Sequence[_Paragraph], hyphens: _Hyphens) -
                 " " * round((line.left - left) / line.wide) + line.text.replace(_HYPHEN, "-")
                 for line in paragraph.lines
             ]
-            code = html.escape("\n".join(rows), quote=False)
+            code = html.escape("\n".join(rows))
             blocks.append(f"<pre>{code}</pre>")
         elif text := hyphens.join([line.text for line in paragraph.lines]):
-            blocks.append(f"<p>{html.escape(text, quote=False)}</p>")
+            blocks.append(f"<p>{html.escape(text)}</p>")
     return f'<section id="page={number}">\n' + "\n".join(blocks) + "\n</section>"

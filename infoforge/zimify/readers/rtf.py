@@ -24,7 +24,7 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
         raise UnreadableError("no RTF")
     text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
     paragraphs = [" ".join(line.split()) for line in text.split("\n")]
-    body = "\n".join(f"<p>{html.escape(line, quote=False)}</p>" for line in paragraphs if line)
+    body = "\n".join(f"<p>{html.escape(line)}</p>" for line in paragraphs if line)
     nav = f'<nav><a href="{address(rel, path)}">{html.escape(rel, quote=False)}</a></nav>\n'
     page = wrap(frame, path, document.title, body or "<p>(empty)</p>", source=rel, after=nav)
     return Rendered(items=[Page(path, document.title, page)])

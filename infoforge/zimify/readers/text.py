@@ -34,7 +34,7 @@ def pages(document: SourceDocument, index: EntryIndex, frame: Frame) -> Iterator
         if following is not None:
             after = part_path(document, index, number + 1)
             links.append(f'<a rel="next" href="{address(after, path)}">→</a>')
-        body = f'<div class="plain">{html.escape(current, quote=False)}</div>'
+        body = f'<div class="plain">{html.escape(current)}</div>'
         if not current.strip():
             body = "<p>(empty)</p>"
         nav = f"<nav>{' '.join(links)}</nav>\n" if links else ""
