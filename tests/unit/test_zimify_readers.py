@@ -314,6 +314,19 @@ def test_a_word_broken_at_the_end_of_a_line_is_joined_unless_it_has_a_hyphen(rea
     assert "the documentation of a self-contained, well-known UTF-8 text" in page
 
 
+def test_raised_and_lowered_digits_are_exponents_and_indices(read):
+    page = drawn("72 700 about 10", "72 650 H")
+    raised = b"(about 10) Tj /F1 7 Tf 1 0 0 1 118.9 706 Tm (6) Tj /F1 12 Tf "
+    lowered = b"(H) Tj /F1 7 Tf 1 0 0 1 80.7 647 Tm (2) Tj /F1 12 Tf 1 0 0 1 84.6 650 Tm (O) Tj "
+    page = page.replace(b"(about 10) Tj ", raised).replace(b"(H) Tj ", lowered)
+    length = page.index(b"/Length ")
+    end = page.index(b"\nendstream") - page.index(b"stream\n") - len(b"stream\n")
+    page = page[: length + 8] + str(end).encode() + page[page.index(b" >>", length) :]
+    text = body(read({"a.pdf": page}, "a.pdf"))
+    assert "about 10⁶" in text
+    assert "H₂O" in text
+
+
 def test_paragraphs_are_told_by_their_distance(read):
     lines = ["72 700 The first", "72 686 goes on", "72 650 The second", "72 636 goes on"]
     page = body(read({"a.pdf": drawn(*lines)}, "a.pdf"))

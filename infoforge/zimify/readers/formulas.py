@@ -17,8 +17,9 @@ _PARAGRAPH = re.compile(
     rb"</?m:oMathPara(?:\s[^>]*)?>|<m:oMathParaPr(?:\s[^>]*)?>.*?</m:oMathParaPr>", re.S
 )
 _NAMESPACES = re.compile(rb"\sxmlns:\w+=\"[^\"]*\"")
-_SUPERSCRIPT = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
-_SUBSCRIPT = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+SUPERSCRIPT = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+SUBSCRIPT = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+"""Digits and signs as they stand above and below the line."""
 
 
 def with_formulas(real: str, archive: zipfile.ZipFile) -> io.BufferedIOBase:
@@ -107,14 +108,14 @@ def _grouped(text: str) -> str:
 
 
 def _high(text: str) -> str:
-    raised = text.translate(_SUPERSCRIPT)
+    raised = text.translate(SUPERSCRIPT)
     return (
         raised if all(a != b for a, b in zip(text, raised, strict=True)) else f"^{_grouped(text)}"
     )
 
 
 def _low(text: str) -> str:
-    lowered = text.translate(_SUBSCRIPT)
+    lowered = text.translate(SUBSCRIPT)
     return (
         lowered if all(a != b for a, b in zip(text, lowered, strict=True)) else f"_{_grouped(text)}"
     )

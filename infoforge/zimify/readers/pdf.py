@@ -16,6 +16,7 @@ from infoforge.text.words import listed_zipf
 from infoforge.zimify.entries import EntryIndex, address
 from infoforge.zimify.pages import Frame, wrap
 from infoforge.zimify.readers import PART_BYTES
+from infoforge.zimify.readers.formulas import SUBSCRIPT, SUPERSCRIPT
 from infoforge.zimify.readers.text import part_path
 from infoforge.zimify.records import Page, Rendered, SourceDocument, UnreadableError
 
@@ -54,6 +55,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN = re.compile(r"([^\W\d_]+)[-‐]\n([^\W\d_]+)")
 
 # Shares of the height of a line: measured on manuals of twelve producers.
+_SMALL = 0.9
+"""A smaller letter may be raised or lowered,"""
+_RAISED = 0.08
+"""when its baseline is so far above or below that of the line."""
 _SPACE = 0.12
 """A wider gap between two letters is a space, though the file has none there."""
 _APART = 1.35
@@ -176,6 +181,7 @@ class _Letter:
     text: str
     left: float
     right: float
+    height: float
     place: int
 
 
@@ -188,26 +194,30 @@ def _lines(page: PdfPage) -> Iterator[_Line]:
     box = pdfium.FS_RECTF()
     letters: list[_Letter] = []
     bottom, top = float("inf"), 0.0
+    ended = False
     for place in range(pdfium.FPDFText_CountChars(raw)):
         code = pdfium.FPDFText_GetUnicode(raw, place)
         if code in (10, 13):
-            if letters:
-                yield _line(raw, letters, bottom, top)
-            letters, bottom, top = [], float("inf"), 0.0
+            ended = True
             continue
         if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
             continue
         char = _HYPHEN if code in (2, 0xAD, 0xFFFE) else _LIGATURES.get(code) or chr(code)
         if char.isspace():
-            if letters and letters[-1].text != " ":
-                letters.append(_Letter(" ", letters[-1].right, letters[-1].right, -1))
+            if letters and letters[-1].text != " " and not ended:
+                last = letters[-1]
+                letters.append(_Letter(" ", last.right, last.right, last.height, -1))
             continue
         pdfium.FPDFText_GetLooseCharBox(raw, place, box)
-        if letters and top > bottom and (box.bottom > top or box.top < bottom):
-            # PDFium took the start of another column or line for the rest of this one.
+        # PDFium takes the start of another column or line for the rest of this one now and then,
+        # and an exponent for a line of its own.
+        apart = bool(letters) and top > bottom and (box.bottom > top or box.top < bottom)
+        near = bool(letters) and 0 <= box.left - letters[-1].right < 0.3 * (top - bottom)
+        if letters and (apart or (ended and not near)):
             yield _line(raw, letters, bottom, top)
             letters, bottom, top = [], float("inf"), 0.0
-        letters.append(_Letter(char, box.left, box.right, place))
+        ended = False
+        letters.append(_Letter(char, box.left, box.right, box.top - box.bottom, place))
         bottom, top = min(bottom, box.bottom), max(top, box.top)
     if letters:
         yield _line(raw, letters, bottom, top)
@@ -221,10 +231,18 @@ def _line(raw: Any, letters: list[_Letter], bottom: float, top: float) -> _Line:
     wide = 0.0
     if drawn and _monospaced(raw, drawn):
         wide = median(letter.right - letter.left for letter in drawn)
+    usual = median([letter.height for letter in drawn] or [height])
+    full = next((letter for letter in drawn if letter.height >= _SMALL * usual), None)
     pieces: list[str] = []
     before: _Letter | None = None
     space = False
     for letter in letters:
+        if letter.place >= 0 and letter.height >= _SMALL * usual:
+            full = letter
+        elif full is not None and letter.place >= 0:
+            raised = (_baseline(raw, letter) - _baseline(raw, full)) / usual
+            if abs(raised) > _RAISED:
+                letter.text = letter.text.translate(SUPERSCRIPT if raised > 0 else SUBSCRIPT)
         if letter.place < 0:
             space = True
             continue
@@ -244,6 +262,16 @@ def _line(raw: Any, letters: list[_Letter], bottom: float, top: float) -> _Line:
         before, space = letter, False
     first, last = (drawn[0], drawn[-1]) if drawn else (letters[0], letters[-1])
     return _Line("".join(pieces), first.left, last.right, bottom, height, wide)
+
+
+def _baseline(raw: Any, letter: _Letter) -> float:  # noqa: ANN401
+    import ctypes
+
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(raw, letter.place, x, y)
+    return y.value
 
 
 def _monospaced(raw: Any, letters: Sequence[_Letter]) -> bool:  # noqa: ANN401
