@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
+from infoforge.box import image as images
 from infoforge.box.container import Choice, label_choice, read_container
 from infoforge.box.health import FAIL, PASS, WARN, CheckContext, CheckResult, HealthCheck
 from infoforge.box.host import (
@@ -268,13 +269,10 @@ def _image(context: CheckContext, podman: Podman) -> Iterator[CheckResult]:
     image = podman.inspect("image", wanted.image)
     if image is None:
         raise missing_image(wanted)
-    digests = [str(digest) for digest in image.get("RepoDigests") or ()]
     days = age_in_days(str(image.get("Created", "")), datetime.now(UTC).date())
     detail = f"{wanted.image}" + (f", {days} days old" if days is not None else "")
-    if wanted.digest and not any(digest.endswith(wanted.digest) for digest in digests):
-        fault = f"{detail}: it does not show the digest {wanted.digest}"
-        yield CheckResult(name, WARN, fault, "infoforge serve pull")
-    elif days is not None and days > OLD_IMAGE_DAYS:
+    images.check(wanted, image)
+    if days is not None and days > OLD_IMAGE_DAYS:
         yield CheckResult(
             name, WARN, detail, "a newer release may exist: set box.image, then serve pull"
         )

@@ -10,11 +10,12 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infoforge.box import image as images
 from infoforge.box.books import Book, Selection, select
 from infoforge.box.container import Container, ContainerSpec, last_lines, make_spec, read_container
 from infoforge.box.host import (
@@ -32,7 +33,7 @@ from infoforge.box.podman import UNIT_VARIABLE, BoxError, Podman, complaint, rem
 from infoforge.box.probe import Catalog, base_url, catalog
 from infoforge.box.systemd import shutting_down
 from infoforge.config.settings import BoxSettings, Settings
-from infoforge.contract import Warn, WarningMessage
+from infoforge.contract import CheckFailed, Warn, WarningMessage
 from infoforge.files import locked
 
 _NETWORK = re.compile(r"pasta|slirp4netns|netavark|aardvark|network namespace|setns", re.IGNORECASE)
@@ -82,7 +83,8 @@ def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> P
         need_image: Whether a missing image is an error.
 
     Raises:
-        BoxError: No Podman, no ZIM that opens, no image, or a folder that must not be mounted.
+        BoxError: No Podman, no ZIM that opens, no image or not the expected one, or a folder that
+            must not be mounted.
     """
     box, folder = settings.box, settings.zims.folder
     selection = select(settings.zims)
@@ -92,6 +94,8 @@ def prepare(settings: Settings, podman: Podman, *, need_image: bool = True) -> P
     image = podman.inspect("image", box.image)
     if image is None and need_image:
         raise missing_image(box)
+    if image is not None:
+        images.check(box, image)
     image = image or {}
     if host.rootless and box.port < unprivileged_from():
         raise BoxError(
@@ -144,6 +148,8 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, recreate: bool = Fa
             free_port(podman, box)
             _create(podman, box, prepared.spec)
             action, listed = "created", _await_books(podman, box, prepared)
+        with suppress(CheckFailed):  # a full disk must not keep the box from serving
+            images.record(box.image, prepared.image)
     books = prepared.selection.books
     served = tuple(b.file for b in books if b.uuid in listed.books)
     missing = tuple(b.file for b in books if b.uuid not in listed.books)
@@ -203,10 +209,6 @@ def _warn(prepared: Preparation, box: BoxSettings, warn: Warn) -> None:
                 "open_port", f"box.bind is {box.bind}: the whole network can read the wikis"
             )
         )
-    digests = prepared.image.get("RepoDigests") or []
-    if box.digest and not any(str(d).endswith(box.digest) for d in digests):
-        text = f"the image on this machine does not show the digest {box.digest}"
-        warn(WarningMessage("image_digest", f"{text} (was it loaded from an archive?)"))
 
 
 def _reason(old: Container | None, prepared: Preparation, box: BoxSettings, recreate: bool) -> str:
@@ -453,7 +455,9 @@ class BoxStatus:
             },
             "fingerprint": prepared.spec.fingerprint if prepared else "",
             "current": self.current,
-            "image": None if prepared is None or not prepared.image else image_data(prepared.image),
+            "image": None
+            if prepared is None or not prepared.image
+            else images.image_data(prepared.image),
             "zims": {
                 "folder": str(prepared.selection.folder) if prepared else "",
                 "served": list(self.served),
@@ -497,13 +501,3 @@ def box_status(settings: Settings, podman: Podman) -> BoxStatus:
     return BoxStatus(
         container, prepared, problem, catalog(box.bind, box.port), base_url(box.bind, box.port)
     )
-
-
-def image_data(image: dict[str, Any]) -> dict[str, Any]:
-    """What is told of an image."""
-    return {
-        "id": str(image.get("Id", "")),
-        "names": list(image.get("RepoTags") or ()),
-        "digests": list(image.get("RepoDigests") or ()),
-        "created": str(image.get("Created", "")),
-    }

@@ -9,6 +9,8 @@ import hashlib
 import json
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -19,8 +21,8 @@ from infoforge.box import systemd
 from infoforge.box.container import LABEL, last_lines, read_container
 from infoforge.box.host import inspect_host
 from infoforge.box.podman import BoxError, Podman, complaint, remedy
-from infoforge.config.settings import Settings, VaultSettings
-from infoforge.contract import InfoForgeError
+from infoforge.config.settings import BoxSettings, Settings, VaultSettings
+from infoforge.contract import CheckFailed, InfoForgeError
 from infoforge.files import write_atomic
 from infoforge.vault.store import ROLE, Store, connect
 
@@ -116,21 +118,39 @@ def arguments(
 
 
 def fetch(
-    settings: Settings, podman: Podman, archive: Path | None, *, quiet: bool
+    settings: Settings,
+    podman: Podman,
+    archive: Path | None,
+    *,
+    quiet: bool,
+    accept: bool = False,
 ) -> dict[str, Any]:
     """Take the image from its registry, or from an archive of ``podman save``.
 
     Raises:
-        BoxError: It could not be had.
+        BoxError: It could not be fetched, or is not the expected one.
     """
-    box = replace(settings.box, image=settings.vault.image, digest="")
-    try:
+    with _hints_of_the_vault():
         if archive is not None:
-            return images.load(box, podman, archive)
-        return images.pull(box, podman, quiet=quiet)
+            return images.load(_image_settings(settings), podman, archive, accept=accept)
+        return images.pull(_image_settings(settings), podman, quiet=quiet, accept=accept)
+
+
+def _image_settings(settings: Settings) -> BoxSettings:
+    """The vault's image as `image` takes it."""
+    return replace(settings.box, image=settings.vault.image, digest=settings.vault.digest)
+
+
+@contextmanager
+def _hints_of_the_vault() -> Iterator[None]:
+    try:
+        yield
     except BoxError as error:
-        hint = error.hint.replace("infoforge serve load", "infoforge vault load")
-        hint = hint.replace("box.image", "vault.image")
+        hint = error.hint
+        for word in ("pull", "load"):
+            hint = hint.replace(f"serve {word}", f"vault {word}")
+        for key in ("image", "digest"):
+            hint = hint.replace(f"box.{key}", f"vault.{key}")
         raise BoxError(error.message, hint, code=error.code) from error
 
 
@@ -150,6 +170,8 @@ def start(settings: Settings, podman: Podman) -> DatabaseStartResult:
             "run: infoforge vault pull, or without internet: infoforge vault load FILE",
             code="image_missing",
         )
+    with _hints_of_the_vault():
+        images.check(_image_settings(settings), found)
     argv = arguments(vault, str(found.get("Id", "")), inspect_host(podman).controllers)
     wanted = next(a for a in argv if a.startswith(f"--label={LABEL}=")).rpartition("=")[2]
     old = read_container(podman, vault.container)
@@ -170,6 +192,8 @@ def start(settings: Settings, podman: Podman) -> DatabaseStartResult:
                 code="run_failed",
             )
     _await(settings, podman)
+    with suppress(CheckFailed):  # a full disk must not keep the database from running
+        images.record(vault.image, found)
     return DatabaseStartResult(
         "created" if reason else "running", reason, round(time.monotonic() - begun, 2)
     )

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infoforge.cli.console import Console, json_option, printable, table, write
+from infoforge.cli.console import (
+    Console,
+    accept_option,
+    json_option,
+    printable,
+    table,
+    write,
+)
 from infoforge.contract import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -204,21 +211,22 @@ def command(ctx: click.Context, as_json: bool) -> int:
 
 
 @serve.command()
+@accept_option
 @json_option
 @click.pass_context
-def pull(ctx: click.Context, as_json: bool) -> int:
+def pull(ctx: click.Context, accept: bool, as_json: bool) -> int:
     """Fetch the container image from its registry (`start` never does).
 
     Example: infoforge serve pull
     """
     from infoforge.box import image
-    from infoforge.box.lifecycle import image_data
+    from infoforge.box.image import image_data
 
     console = Console.current("serve pull", as_json=as_json)
     settings, podman = _parts(ctx)
     before = podman.inspect("image", settings.box.image)
     quiet = as_json or not sys.stderr.isatty()
-    found = image_data(image.pull(settings.box, podman, quiet=quiet))
+    found = image_data(image.pull(settings.box, podman, quiet=quiet, accept=accept))
     changed = before is None or before.get("Id") != found["id"]
     text = f"{settings.box.image} is {'now' if changed else 'already'} on this machine"
     return console.finish({"changed": changed, "image": found}, text)
@@ -226,20 +234,21 @@ def pull(ctx: click.Context, as_json: bool) -> int:
 
 @serve.command()
 @click.argument("archive", type=click.Path(path_type=Path))
+@accept_option
 @json_option
 @click.pass_context
-def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
+def load(ctx: click.Context, archive: Path, accept: bool, as_json: bool) -> int:
     """Take the container image from an archive that `podman save` wrote.
 
     Example: infoforge serve load kiwix-serve.tar
     """
     from infoforge.box import image
-    from infoforge.box.lifecycle import image_data
+    from infoforge.box.image import image_data
 
     console = Console.current("serve load", as_json=as_json)
     settings, podman = _parts(ctx)
     before = podman.inspect("image", settings.box.image)
-    found = image_data(image.load(settings.box, podman, archive))
+    found = image_data(image.load(settings.box, podman, archive, accept=accept))
     changed = before is None or before.get("Id") != found["id"]
     text = f"{settings.box.image} is {'now' if changed else 'already'} on this machine"
     return console.finish({"changed": changed, "image": found}, text)

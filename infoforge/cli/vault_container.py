@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infoforge.cli.console import Console, json_option
+from infoforge.cli.console import Console, accept_option, json_option
 from infoforge.cli.vault_learn import vault_settings
 from infoforge.contract import UsageError
 
@@ -31,37 +31,39 @@ def _parts(ctx: click.Context) -> tuple[Settings, Podman]:
 
 
 @click.command()
+@accept_option
 @json_option
 @click.pass_context
-def pull(ctx: click.Context, as_json: bool) -> int:
+def pull(ctx: click.Context, accept: bool, as_json: bool) -> int:
     """Fetch the database's container image from its registry (`start` never does).
 
     Example: infoforge vault pull
     """
-    return _fetch(ctx, Console.current("vault pull", as_json=as_json), None)
+    return _fetch(ctx, Console.current("vault pull", as_json=as_json), None, accept)
 
 
 @click.command()
 @click.argument("archive", type=click.Path(path_type=Path))
+@accept_option
 @json_option
 @click.pass_context
-def load(ctx: click.Context, archive: Path, as_json: bool) -> int:
+def load(ctx: click.Context, archive: Path, accept: bool, as_json: bool) -> int:
     """Take the database's container image from an archive that `podman save` wrote.
 
     Example: infoforge vault load pgvector.tar
     """
-    return _fetch(ctx, Console.current("vault load", as_json=as_json), archive)
+    return _fetch(ctx, Console.current("vault load", as_json=as_json), archive, accept)
 
 
-def _fetch(ctx: click.Context, console: Console, archive: Path | None) -> int:
-    from infoforge.box.lifecycle import image_data
+def _fetch(ctx: click.Context, console: Console, archive: Path | None, accept: bool) -> int:
+    from infoforge.box.image import image_data
     from infoforge.box.postgres import fetch
 
     settings, podman = _parts(ctx)
     name = settings.vault.image
     before = podman.inspect("image", name)
     quiet = console.as_json or not sys.stderr.isatty()
-    found = image_data(fetch(settings, podman, archive, quiet=quiet))
+    found = image_data(fetch(settings, podman, archive, quiet=quiet, accept=accept))
     changed = before is None or before.get("Id") != found["id"]
     text = f"{name} is {'now' if changed else 'already'} on this machine"
     return console.finish({"changed": changed, "image": found}, text)

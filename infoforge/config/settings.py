@@ -97,7 +97,7 @@ class BoxSettings:
 
     Attributes:
         image: Fully qualified image reference with a tag.
-        digest: Digest that the image must have; empty: the tag is believed.
+        digest: Digest (or ID) that the image must have; empty: the first one is trusted.
         container: Name of the container.
         bind: Address of this machine on which the port is open.
         port: Port on this machine.
@@ -191,6 +191,7 @@ class VaultSettings:
         learn_bytes: Most bytes of one learning.
         learn_hourly: Most learnings in one hour.
         image: Container image of Postgres with pgvector.
+        digest: Digest (or ID) that the image must have; empty: the first one is trusted.
         container: Name of the container.
         volume: Name of its volume.
         port: Port on the loopback address of this machine.
@@ -212,6 +213,7 @@ class VaultSettings:
     learn_bytes: Size = Size(20_000)
     learn_hourly: int = 20
     image: str = VAULT_IMAGE
+    digest: str = ""
     container: str = "infoforge-postgres"
     volume: str = "infoforge-vault"
     port: int = 5433

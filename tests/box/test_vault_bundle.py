@@ -99,7 +99,7 @@ def test_the_bundle_has_libraries_model_and_image() -> None:
     # What the model's own code would need, and nothing here runs.
     assert not {"torch", "sentence_transformers"} & {*names}
     assert (BUNDLE / "images" / "pgvector.tar").read_bytes() == postgres_archive().read_bytes()
-    assert "  images/pgvector.tar" in (BUNDLE / "images.sha256").read_text("utf-8")
+    assert "  images/pgvector.tar" in (BUNDLE / "SHA256SUMS").read_text("utf-8")
 
 
 def test_stand_up_without_a_network() -> None:

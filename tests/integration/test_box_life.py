@@ -81,9 +81,7 @@ def test_what_changed_makes_the_container_anew(
     elif change == "zims":
         make_zim({"Owl": "<p>An owl hoots"}, name="owls_en")
     elif change == "image":
-        images = machine.stub.state["images"]
-        images[IMAGE]["Id"] = "image-2"
-        machine.stub.change(images=images)
+        machine("pull", "--accept")
     else:
         machine.box["pids"] = 300
     assert "not what the configuration says" in machine("status", code=1).stdout
@@ -209,12 +207,40 @@ def test_pull_fetches_by_digest_and_gives_it_the_tag(machine: Machine) -> None:
     reference = f"{IMAGE.rpartition(':')[0]}@sha256:{'ab' * 32}"
     assert machine.stub.calls("pull")[0][-1] == reference
     assert machine.stub.calls("tag") == [["tag", reference, IMAGE]]
-    assert "does not show the digest" not in machine("start").stderr
+    machine("start")
 
 
-def test_an_image_without_the_wanted_digest_is_warned_of(machine: Machine) -> None:
+def test_an_image_without_the_wanted_digest_is_refused(machine: Machine) -> None:
     machine.box["digest"] = "sha256:" + "ab" * 32
-    assert "does not show the digest sha256:abab" in machine("start").stderr
+    run = machine("start", code=1)
+    assert f"is not {machine.box['digest']}" in run.stderr
+    assert not machine.stub.calls("run")
+
+
+def test_an_image_from_an_archive_is_compared_by_its_id(machine: Machine, tmp_path: Path) -> None:
+    archive = tmp_path / "image.tar"
+    archive.write_text(IMAGE)
+    image = machine.data("load", str(archive))["image"]
+    machine.box["digest"] = f"sha256:{image['id']}"
+    machine("start")
+    machine.stub.change(loaded="ef" * 32)
+    machine("load", str(archive), "--accept", code=1)
+
+
+def test_another_image_under_the_same_name_is_refused_until_it_is_accepted(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine("start")
+    known = machine.stub.state["images"][IMAGE]
+    archive = tmp_path / "image.tar"
+    archive.write_text(IMAGE)
+    machine.stub.change(loaded="cd" * 32, untagged={known["Id"]: known})
+    run = machine("load", str(archive), code=1)
+    assert "not the one that was accepted under this name" in run.stderr
+    assert machine.stub.calls("tag")[-1] == ["tag", known["Id"], IMAGE]
+    machine("start")
+    machine.data("load", str(archive), "--accept")
+    assert machine.data("start")["changed"]
 
 
 def test_a_port_held_by_another_program(machine: Machine) -> None:

@@ -6,6 +6,7 @@ Faults are set by name in the state (see `Stub.fault`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -213,7 +214,8 @@ def _ps(state: dict[str, Any], argv: list[str], folder: Path) -> int:
 
 def _load(state: dict[str, Any], argv: list[str], folder: Path) -> int:
     name = Path(argv[-1]).read_text().strip()
-    state["images"][name] = {"Id": f"image of {name}", "RepoTags": [name], "RepoDigests": []}
+    number = state.get("loaded") or hashlib.sha256(name.encode()).hexdigest()
+    state["images"][name] = {"Id": number, "RepoTags": [name], "RepoDigests": []}
     print(f"Loaded image: {name}")
     return 0
 
@@ -225,7 +227,9 @@ def _pull(state: dict[str, Any], argv: list[str], folder: Path) -> int:
 
 
 def _tag(state: dict[str, Any], argv: list[str], folder: Path) -> int:
-    state["images"][argv[2]] = state["images"][argv[1]]
+    by_id = {str(image["Id"]): image for image in state["images"].values()}
+    by_id |= state.get("untagged", {})
+    state["images"][argv[2]] = state["images"].get(argv[1]) or by_id[argv[1]]
     return 0
 
 
