@@ -53,7 +53,7 @@ class Selection:
 
 
 def select(zims: ZimSettings) -> Selection:
-    """Choose the ZIM files, opening each once with libzim.
+    """Choose the ZIM files, opening each once in a child process.
 
     Args:
         zims: The folder and the enabled names (file names, or names without the date).
@@ -101,7 +101,8 @@ def _choose(
 
 def _open(folder: Path, file: str) -> Book | ExcludedFile:
     """One file as a book, or why it is none."""
-    from libzim.reader import Archive
+    from infoforge.box.crashes import excluded_reason
+    from infoforge.zimreader.process import ZimError, ZimFile
 
     path = folder / file
     if not file.isprintable():
@@ -114,12 +115,14 @@ def _open(folder: Path, file: str) -> Book | ExcludedFile:
         stat = path.stat()
         with path.open("rb") as stream:
             stream.read(1)
-        archive = Archive(path)
-        return Book(file, str(archive.uuid).lower(), stat.st_size, stat.st_mtime_ns)
+        reason = excluded_reason(file, stat.st_size, stat.st_mtime_ns)
+        if reason:
+            return ExcludedFile(file, reason)
+        return Book(file, ZimFile(path).facts.uuid, stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         return ExcludedFile(file, f"cannot be read: {error.strerror or error}")
-    except Exception as error:
-        return ExcludedFile(file, f"does not open: {' '.join(str(error).split())}")
+    except ZimError as error:
+        return ExcludedFile(file, f"does not open: {error}")
 
 
 def _inside(folder: Path, link: Path) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infoforge.box import crashes
 from infoforge.box import image as images
 from infoforge.box.books import Book, Selection, select
 from infoforge.box.container import Container, ContainerSpec, last_lines, make_spec, read_container
@@ -133,8 +134,13 @@ def start(settings: Settings, podman: Podman, warn: Warn, *, recreate: bool = Fa
     """
     begun = time.monotonic()
     box = settings.box
-    with _alone():
-        prepared = prepare(settings, podman)
+    with _exclusive():
+        try:
+            prepared = prepare(settings, podman)
+        except BoxError as error:
+            if error.code == "no_zims" and crashes.any_excluded():
+                _remove(podman, box.container)  # it would only go on dying
+            raise
         _warn(prepared, box, warn)
         old = read_container(podman, box.container)
         reason = _reason(old, prepared, box, recreate)
@@ -174,7 +180,7 @@ def stop(settings: Settings, podman: Podman) -> bool:
     """
     if UNIT_VARIABLE in podman.env and shutting_down(podman.env):
         return False
-    with _alone():
+    with _exclusive():
         name = settings.box.container
         there = podman.run("container", "exists", name).code == 0
         _remove(podman, name)
@@ -339,15 +345,18 @@ def _serves(listed: Catalog, prepared: Preparation) -> bool:
 def unhealthy_reason(settings: Settings, podman: Podman) -> str:
     """Why the container does not serve; empty when it does, or when another run is at work on it.
 
-    A quick look, made twice a minute: no ZIM is opened, and a changed configuration is no fault.
+    A quick look, made twice a minute: no ZIM is opened unless the server died twice
+    (`crashes`), and a changed configuration is no fault.
     """
     box = settings.box
     try:
-        with _alone(wait=False):
+        with _exclusive(wait=False):
             listed = catalog(box.bind, box.port)
             container = read_container(podman, box.container)
             if container is None:
                 return "there is no container"
+            if culprits := crashes.observe(container, settings.zims.folder):
+                return f"kiwix-serve ended twice within ten minutes: {', '.join(culprits)}"
             if container.status != "running":
                 return f"the container is {container.status}"
             if not container.monitored:
@@ -364,7 +373,7 @@ def unhealthy_reason(settings: Settings, podman: Podman) -> str:
 
 
 @contextmanager
-def _alone(*, wait: bool = True) -> Iterator[None]:
+def _exclusive(*, wait: bool = True) -> Iterator[None]:
     """Let one start or stop of this user run at a time; the others wait.
 
     Raises:
