@@ -55,6 +55,7 @@ def box(context: CheckContext) -> Iterable[HealthCheck]:
         ("service", _service),
         ("linger", _linger),
         ("port", _port),
+        ("network", _network),
         ("label", _label),
         ("disk", _disk),
         ("image", _image),
@@ -199,6 +200,14 @@ def _port(context: CheckContext, podman: Podman) -> Iterator[CheckResult]:
         detail = f"{port} on {', '.join(addresses)}: other machines can read the wikis"
         hint = "set box.bind to 127.0.0.1, unless that is wanted"
         yield CheckResult(name, WARN if wanted else FAIL, detail, hint)
+
+
+def _network(context: CheckContext, podman: Podman) -> Iterator[CheckResult]:
+    found = podman.inspect("container", context.settings.box.container) or {}
+    mode = str((found.get("HostConfig") or {}).get("NetworkMode") or "unknown")
+    # Not a warning: rootless Podman has no network that publishes a port and has no way out.
+    detail = f"the container's network is {mode}: it can reach other hosts (docs/box.md)"
+    yield CheckResult("box:network", PASS, detail)
 
 
 def _label(context: CheckContext, podman: Podman) -> Iterator[CheckResult]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from box import host, lab
+from box import host, images, lab
 from box.conftest import play
 from box.plays import Run
 
@@ -132,3 +134,33 @@ def test_an_image_that_is_not_there(box: lab.Box, restored: None) -> None:
         kiwix_image_pull=False,
     )
     refused(run, "localhost/absent:1", "infoforge serve load", "kiwix_image_archive")
+
+
+def test_an_image_that_is_not_the_one_of_the_digest(box: lab.Box, restored: None) -> None:
+    digest = "sha256:" + "0" * 64
+    config = {"box": {"image": images.KIWIX_REFERENCE, "digest": digest}}
+    refused(one(box, "--tags=cli,kiwix", cli_config=config), images.KIWIX_REFERENCE, digest)
+
+
+def test_a_bundle_with_one_flipped_byte_in_each_kind_of_file(box: lab.Box, tmp_path: Path) -> None:
+    names = ("wheels/infoforge-9-py3-none-any.whl", "images/kiwix-serve.tar", "zims/x_2026-06.zim")
+    for name in names:
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"\0" * 4096)
+    script = Path(__file__).resolve().parents[2] / "roles" / "cli" / "files" / "bundle.py"
+    subprocess.run([sys.executable, str(script), "list", str(tmp_path)], check=True)
+    before = box.run("ls -R /home/infoforge/.local/share/infoforge /home/infoforge/zims").stdout
+    for name, tag in zip(names, ("cli", "kiwix", "zims"), strict=True):
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[:-1] + b"\1")
+        run = one(box, f"--tags={tag}", infoforge_bundle=str(tmp_path))
+        refused(run, name, "SHA256SUMS", "Nothing of it was used", "playbooks/bundle.yml")
+        (tmp_path / name).write_bytes(whole)
+    run = one(
+        box, "--tags=cli", infoforge_bundle=str(tmp_path), infoforge_bundle_key="ssh-ed25519 AAAA"
+    )
+    refused(run, "SHA256SUMS.sig is missing")
+    assert (
+        box.run("ls -R /home/infoforge/.local/share/infoforge /home/infoforge/zims").stdout
+        == before
+    )
