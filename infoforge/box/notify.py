@@ -107,9 +107,12 @@ def notify(
     for channel in by:
         try:
             _CHANNELS[channel](monitor, change)
-        except NotificationError as error:
+        except Exception as error:
+            # Whatever one channel meets, the others still carry the message. The words of another
+            # error than ours may hold a secret of the configuration.
+            told = str(error) if isinstance(error, NotificationError) else type(error).__name__
             failed.append(channel)
-            warn(WarningMessage("not_notified", f"could not notify by {channel}: {error}"))
+            warn(WarningMessage("not_notified", f"could not notify by {channel}: {told}"))
     return failed
 
 
@@ -118,6 +121,8 @@ def _command(monitor: MonitorSettings, change: StateChange) -> None:
         line = shlex.split(monitor.command)
     except ValueError as error:
         raise NotificationError(f"monitor.command: {error}") from error
+    if not line:
+        raise NotificationError("monitor.command is blank")
     _run([str(Path(line[0]).expanduser()), *line[1:]], change, body(change))
 
 

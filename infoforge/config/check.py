@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,7 +35,7 @@ def check(
     found += _refusal(path, lambda: check_private(kiwix.url, kiwix.allow_public, "kiwix.url"))
     for number, endpoint in enumerate(settings.endpoints):
         found += _address(endpoint, ("endpoints", number))
-    found += check_webhook(settings.monitor)
+    found += check_monitor(settings.monitor)
     found += check_keys(settings, warn, environ)
     found += check_values(settings)
     found += check_vault(settings)
@@ -75,8 +76,18 @@ def check_folder(settings: Settings) -> Iterator[Problem]:
         )
 
 
-def check_webhook(monitor: MonitorSettings) -> Iterator[Problem]:
-    """Whether notifications stay on private addresses."""
+def check_monitor(monitor: MonitorSettings) -> Iterator[Problem]:
+    """Whether notifications can be sent, and stay on private addresses."""
+    try:
+        usable = not monitor.command or bool("".join(shlex.split(monitor.command)[:1]).strip())
+    except ValueError:  # a quotation mark that is not closed
+        usable = False
+    if not usable:
+        yield Problem(
+            ("monitor", "command"),
+            f"{monitor.command!r} names no program",
+            "give a program and its arguments, or leave the key out",
+        )
     yield from _refusal(
         ("monitor", "webhook"),
         lambda: check_private(monitor.webhook, monitor.allow_public, "monitor.webhook"),

@@ -18,7 +18,13 @@ from infoforge.config.check import check
 from infoforge.config.discover import Found, ModelServer, ZimFolder, discover
 from infoforge.config.explain import explain, keys
 from infoforge.config.load import load
-from infoforge.config.settings import EndpointSettings, KiwixSettings, Settings, ZimSettings
+from infoforge.config.settings import (
+    EndpointSettings,
+    KiwixSettings,
+    MonitorSettings,
+    Settings,
+    ZimSettings,
+)
 from infoforge.config.template import chosen, render
 from infoforge.config.validate import schema
 
@@ -328,3 +334,13 @@ def test_the_example_of_the_manual_is_valid(tmp_path, env):
     file = tmp_path / "c.yaml"
     file.write_text(text.split("```yaml\n")[1].split("```")[0])
     assert [e.name for e in load(str(file), env).endpoints] == ["workstation", "quote"]
+
+
+@pytest.mark.parametrize(
+    ("command", "bad"),
+    [("", False), ("   ", True), ("'' --x", True), ("'open", True), ("notify --all", False)],
+)
+def test_a_monitor_command_that_names_no_program_is_a_problem(command: str, bad: bool) -> None:
+    settings = Settings(monitor=MonitorSettings(command=command))
+    found = [text for text in problems(settings)[0] if text.startswith("monitor.")]
+    assert [text.partition(":")[0] for text in found] == ["monitor.command"] * bad

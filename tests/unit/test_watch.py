@@ -296,6 +296,19 @@ def test_a_command_that_fails_is_a_warning(command: str) -> None:
     assert len(heard) == 1
 
 
+@pytest.mark.parametrize("command", [" ", "\0", "~nobody-here/x", "'' x"])
+def test_one_channel_that_fails_never_silences_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    script(tmp_path, f'cat > "{tmp_path}/wall.out"', "wall")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    heard: list[WarningMessage] = []
+    monitor = MonitorSettings(command=command, wall=True)
+    assert notify.notify(monitor, EVENT, notify.channels(monitor), heard.append) == ["command"]
+    assert "does not answer" in (tmp_path / "wall.out").read_text()
+    assert [warning.code for warning in heard] == ["not_notified"]
+
+
 # Repairs
 
 
