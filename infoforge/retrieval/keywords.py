@@ -6,7 +6,18 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from infoforge.text.words import DATA, exists, fold, has_list, listed_zipf, stem, stop_words, tokens
+from infoforge.text.inflection import inflected_zipf, without_marks
+from infoforge.text.words import (
+    DATA,
+    FORMS_LISTED,
+    exists,
+    fold,
+    has_list,
+    listed_zipf,
+    stem,
+    stop_words,
+    tokens,
+)
 
 _UNLISTED = 1.8
 _TOP = 7.5
@@ -87,6 +98,8 @@ def keywords(question: str, language: str) -> Keywords:
     asking = _ASKING.get(language, frozenset())
     stops = stop_words(language) | asking
     weak = _weak_words(language)
+    # Where no list holds inflected forms, they count as the listed words that they belong to.
+    inflects = has_list(language) and language not in FORMS_LISTED
     words: list[Term] = []
     sentence_start = True
     asked = False
@@ -98,11 +111,18 @@ def keywords(question: str, language: str) -> Keywords:
         end = offset + len(word)
         lower = word.lower()
         zipf = listed_zipf(lower, language) if kind in ("word", "cjk") else None
+        if inflects and kind == "word":
+            # A form is rarer than its word, and says no more of an article than the word does.
+            zipf = max((z for z in (zipf, inflected_zipf(lower, language)) if z), default=None)
         capital = word[0].isupper() and not shouting
         joined = kind == "cjk" and zipf is None and len(word) > 1
         name = capital and (not sentence_start or _odd_capitals(word)) and language != "de"
         if language == "de" and capital:
             name = zipf is None and not exists(lower, language)
+        if inflects and zipf is None and not exists(lower, language):
+            # No word of the language: with a capital, also the first of a sentence, or where a
+            # script has none, it is a name.
+            name = name or capital or lower == word.upper()
         if joined:
             name = len(word) >= _SHORTEST_JOINED_NAME
         weight = _weight(word, kind, zipf, language)
@@ -122,8 +142,8 @@ def keywords(question: str, language: str) -> Keywords:
         words.append(
             Term(
                 text=word,
-                folded=fold(word),
-                stem=stem(lower, language),
+                folded=fold(without_marks(word)),
+                stem=stem(without_marks(lower), language),
                 weight=weight,
                 kind=form,
                 offset=offset,
@@ -133,6 +153,7 @@ def keywords(question: str, language: str) -> Keywords:
                 or form in ("number", "acronym")
                 or _mixed(word)
                 or _short_form(word, shouting)
+                or zipf is not None
                 or exists(lower, "en" if language in ("zh", "ja") and kind == "word" else language),
             )
         )

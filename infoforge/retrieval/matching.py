@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infoforge.retrieval.keywords import Keywords, Term
-from infoforge.text.words import COMPOUNDING, STEMMERS, stem
+from infoforge.text.inflection import forms, least_common, same_word
+from infoforge.text.words import COMPOUNDING, FORMS_LISTED, STEMMERS, stem
 
 _COMPOUND_SHARE = 0.6
 FUZZY_SHARE = 0.8
@@ -21,6 +22,8 @@ _IDEOGRAPHS = "\u2e80"
 """From here on a character is a word or a syllable; Thai, Lao and Khmer come before."""
 _MIN_COMPOUND = 5
 _MIN_PREFIX = 3
+_JOINS = "'\u0640" + "".join(map(chr, (*range(0x064B, 0x0660), *range(0x0591, 0x05BE))))
+"""What stands inside a word though it is no letter: apostrophes and vowel points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +59,21 @@ class Matcher:
             _common_prefix(term, own) for term, own in zip(self.terms, self._stems, strict=True)
         ]
         self._compounds = language in COMPOUNDING
+        self._inflects = language not in FORMS_LISTED
+        """No list holds the forms of words: they are compared by what they have in common."""
+        if self._inflects:
+            self._prefixes = [
+                _shared_beginning(term, language) if term.kind == "word" else prefix
+                for term, prefix in zip(self.terms, self._prefixes, strict=True)
+            ]
 
     def find(self, text: str) -> list[Occurrence]:
         """All occurrences in a text that was folded with `text.words.fold`, by offset."""
         found: list[Occurrence] = []
         for index, term in enumerate(self.terms):
-            if term.kind == "word":
+            if term.kind == "word" and self._inflects:
+                self._inflected(text, index, term, found)
+            elif term.kind == "word":
                 self._words(text, index, term, found)
             elif term.kind == "cjk":
                 if not _literal(text, term.folded, index, found) and len(term.folded) > _PAIR:
@@ -117,6 +129,23 @@ class Matcher:
                 found.append(Occurrence(at, end, index, share))
             at = text.find(prefix, end if not inside else at + len(prefix))
 
+    def _inflected(self, text: str, index: int, term: Term, found: list[Occurrence]) -> None:
+        """Words that are forms of the term; the folded text is compared with the folded term."""
+        prefix = self._prefixes[index]
+        at = text.find(prefix)
+        while at >= 0:
+            start, end = at, at + len(prefix)
+            while start > 0 and (text[start - 1].isalnum() or text[start - 1] in _JOINS):
+                start -= 1
+            while end < len(text) and (text[end].isalnum() or text[end] in _JOINS):
+                end += 1
+            word = text[start:end].strip("'")
+            if same_word(term.folded, word, self.language):
+                found.append(Occurrence(start, end, index, 1.0))
+            elif self._compounds and len(prefix) >= _MIN_COMPOUND:
+                found.append(Occurrence(at, end, index, _COMPOUND_SHARE))
+            at = text.find(prefix, end)
+
     def _same(self, word: str, term: Term, wanted: str) -> float:
         """1 for an inflection of the term, less for a compound that begins with it, 0 else."""
         word = word.rstrip("'’")
@@ -129,6 +158,12 @@ class Matcher:
         if self._compounds and len(term.folded) >= _MIN_COMPOUND:
             return _COMPOUND_SHARE
         return 0.0
+
+
+def _shared_beginning(term: Term, language: str) -> str:
+    """The letters with which every form of a term begins, after what may be attached to it."""
+    shortest = min(forms(term.folded, language), key=len)
+    return shortest[: min(least_common(shortest), len(shortest))]
 
 
 def _common_prefix(term: Term, own_stem: str) -> str:

@@ -80,6 +80,14 @@ STEMMERS = {
 """Languages with a Snowball stemmer, by ISO 639-1 code."""
 
 
+_VARIANTS = str.maketrans(
+    # Forms of alef, yeh and kaf; final letters of Hebrew and Greek; the dotless i.
+    "\u0623\u0625\u0622\u0671\u0649\u06cc\u06a9\u06c1\u05da\u05dd\u05df\u05e3\u05e5\u03c2\u0131",
+    "\u0627\u0627\u0627\u0627\u064a\u064a\u0643\u0647\u05db\u05de\u05e0\u05e4\u05e6\u03c3i",
+)
+"""Letters that are written one way or the other in the same word."""
+
+
 class _FoldMap(dict[int, int]):
     """Code point to folded code point, one to one, so that offsets stay what they were."""
 
@@ -89,6 +97,7 @@ class _FoldMap(dict[int, int]):
         if point < 0x0530 or 0x1E00 <= point < 0x2000 or 0xFF00 <= point < 0xFFF0:
             folded = unicodedata.normalize("NFKD", folded)
         result = ord("'") if folded in "’ʼ‘`´" else ord(folded[0])
+        result = _VARIANTS.get(result, result)
         self[point] = result
         return result
 
@@ -139,6 +148,42 @@ def long_words(language: str) -> tuple[str, ...]:
 def has_list(language: str) -> bool:
     """Whether the package knows how common the words of this language are."""
     return _mapped(f"{language}.freq") is not None
+
+
+@lru_cache(maxsize=4)
+def mapped_list(language: str) -> bytes | None:
+    """The frequency list as it lies on disk: ``word TAB ten times its Zipf value``, by bytes."""
+    table = _mapped(f"{language}.freq")
+    return None if table is None else table[:]
+
+
+def lines_with_prefix(beginning: str, language: str, limit: int = 400) -> list[tuple[str, float]]:
+    """Listed words that begin so, with their Zipf values, in byte order.
+
+    Args:
+        beginning: Lower-case letters.
+        language: ISO 639-1 code.
+        limit: Words given at most.
+    """
+    table = mapped_list(language)
+    if table is None or not beginning:
+        return []
+    key = unicodedata.normalize("NFC", beginning).encode("utf-8", "surrogatepass")
+    low, high = 0, len(table)
+    while low < high:
+        start = max(table.rfind(b"\n", 0, (low + high) // 2) + 1, low)
+        end = table.find(b"\n", start)
+        if table[start:end] < key:
+            low = end + 1
+        else:
+            high = start
+    found: list[tuple[str, float]] = []
+    while low < len(table) and table.startswith(key, low) and len(found) < limit:
+        end = table.find(b"\n", low)
+        word, _, value = table[low:end].partition(b"\t")
+        found.append((word.decode("utf-8"), int(value) / 10))
+        low = end + 1
+    return found
 
 
 @lru_cache(maxsize=65536)
@@ -301,6 +346,10 @@ def exists(word: str, language: str) -> bool:
     if listed_zipf(word, language) is not None or known(word, language):
         return True
     return language in COMPOUNDING and _is_compound(word.replace("ß", "ss"), language)
+
+
+FORMS_LISTED = frozenset(("de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "sv", "zh"))
+"""Languages whose lists hold nearly every form of their words, or whose words have one form."""
 
 
 def known(word: str, language: str) -> bool:

@@ -39,6 +39,18 @@ SYLLABLES = {
         "l n r s z d nt rr st rm lb",
         "o a ez ón illo anda ero ucho ita ando ura al",
     ),
+    "tr": (
+        "b c ç d f g h k l m n p r s ş t v y z",
+        "a e ı i o ö u ü",
+        "b k l m n p r s ş t v z",
+        "ak elt ıp orz uşt ülk aşma enti ırga oşu övek üldür",
+    ),
+    "ar": (
+        "ب ت ث ج ح خ د ذ ر ز س ش ص ض ط ظ ع غ ف ق ك ل م ن",
+        "ا و ي",
+        "ب ت ج ح د ر ز س ص ض ط ع ف ق ك ل م ن",
+        "وق ير اظ وذ يص اغ وط يخ اث وض",
+    ),
 }
 TRANSLITERATED = (
     "阿巴贝布查达德蒂多厄法菲弗戈格古哈赫胡基卡科克库拉莱雷里利林伦洛鲁马梅米莫穆纳内尼诺努帕佩"
@@ -48,6 +60,8 @@ GIVEN = {
     "en": "Robert Margaret Thomas Alice George Helen Edward Ruth Walter Clara",
     "de": "Karl Johanna Friedrich Elisabeth Otto Hedwig Georg Anna Wilhelm Klara",
     "es": "Carlos Isabel Miguel Teresa Rafael Carmen Andrés Lucía Diego Elena",
+    "tr": "Mehmet Ayşe Mustafa Fatma Ahmet Zeynep",
+    "ar": "محمد فاطمة أحمد عائشة خالد مريم",
 }
 
 # {w} an invented word, {n} an invented name, {p} a person, {g} letters thrown together, {y} a year.
@@ -204,6 +218,58 @@ TEMPLATES = {
         {n}王朝统治哪里?
         哪支球队在{y}年赢得了{n}杯?
     """,
+    "tr": """
+        {n} etkisini kim keşfetti?
+        {p} ne zaman doğdu?
+        {g} nedir?
+        {w} ne demektir?
+        {n} Parlamentosu ilk eğitim yasasını hangi yılda kabul etti?
+        {n}'da kaç kişi yaşıyor?
+        {n}'nın başkenti neresidir?
+        {n} romanını kim yazdı?
+        {n} Savaşı ne zaman oldu?
+        {n} şehrinden hangi nehir geçer?
+        {n} Nehri'nin uzunluğu ne kadardır?
+        {n} Cumhuriyeti'nin ilk cumhurbaşkanı kimdi?
+        {p} neyi icat etti?
+        {n} Müzesi nerededir?
+        {w} hastalığının belirtileri nelerdir?
+        {n} şirketini kim kurdu?
+        {n} Üniversitesi ne zaman kuruldu?
+        {n} filmini kim yönetti?
+        {p} hangi yıl Nobel Ödülü'nü kazandı?
+        {w} türünün kaç çeşidi vardır?
+        {n} kralı {y} yılında taç giydi mi?
+        {g} {g} {g}
+        {w} ile {w} arasındaki fark nedir?
+        {n} Köprüsü'nü kim tasarladı?
+        {w} hangi sıcaklıkta erir?
+    """,
+    "ar": """
+        من اكتشف تأثير {n}؟
+        متى ولد {p}؟
+        ما هو {g}؟
+        ما معنى {w}؟
+        في أي عام أقر برلمان {n} أول قانون للتعليم؟
+        كم عدد سكان {n}؟
+        ما هي عاصمة {n}؟
+        من كتب رواية {n}؟
+        متى وقعت معركة {n}؟
+        أي نهر يمر بمدينة {n}؟
+        ما طول نهر {n}؟
+        من كان أول رئيس لجمهورية {n}؟
+        ماذا اخترع {p}؟
+        أين يقع متحف {n}؟
+        ما هي أعراض مرض {w}؟
+        من أسس شركة {n}؟
+        متى تأسست جامعة {n}؟
+        من أخرج فيلم {n}؟
+        في أي عام فاز {p} بجائزة نوبل؟
+        {g} {g} {g}
+        ما الفرق بين {w} و{w}؟
+        من صمم جسر {n}؟
+        في أي درجة حرارة ينصهر {w}؟
+    """,
 }
 LANGUAGES = tuple(TEMPLATES)
 
@@ -282,7 +348,10 @@ class _Inventor:
         return word + pick(codas) + pick(endings)
 
     def _gibberish(self) -> str:
+        onsets, nuclei = SYLLABLES.get(self.language, SYLLABLES["en"])[:2]
         letters = "bcdfghjklmnpqrstvwxz" * 3 + "aeiouy"
+        if not onsets.isascii():
+            letters = (onsets + nuclei).replace(" ", "")
         return "".join(self.chance.choice(letters) for _ in range(self.chance.randint(5, 9)))
 
     def _transliterated(self) -> str:

@@ -39,6 +39,8 @@ SETS = {
     "de_xquad": "wikipedia_de_xquad_2026-06.zim",
     "es_xquad": "wikipedia_es_xquad_2026-06.zim",
     "zh_xquad": "wikipedia_zh_xquad_2026-06.zim",
+    "tr_xquad": "wikipedia_tr_xquad_2026-06.zim",
+    "ar_xquad": "wikipedia_ar_xquad_2026-06.zim",
 }
 PARTS = ("sets", "variants", "nonsense", "unanswerable", "ambiguous")
 NONSENSE = 300
@@ -238,7 +240,7 @@ def about_nothing(bench: Bench) -> None:
     """Nonsense: how often nothing is found, as it should be."""
     print("\nnonsense: nothing found (exit 3), as it should be")
     each = min(bench.count, NONSENSE // len(nonsense.LANGUAGES))
-    zims = {"en": "en_squad", "de": "de_xquad", "es": "es_xquad", "zh": "zh_xquad"}
+    zims = {code: "en_squad" if code == "en" else f"{code}_xquad" for code in nonsense.LANGUAGES}
     for kind in bench.kinds:
         refused: list[bool] = []
         told = []
