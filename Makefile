@@ -16,13 +16,14 @@ VAULT := $(VENV)/.installed-vault
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval eval-claims eval-documents clean
+.PHONY: help demo test fuzz test-model test-vault bench-vault test-box test-selinux ansible lint lint-ansible format bench eval eval-claims eval-documents clean
 
 help:
 	@echo 'make demo        the whole way on a small built-in ZIM: cited answers, a refusal'
 	@echo 'make test        tests and coverage (as root, missing Debian packages are installed)'
 	@echo 'make lint        ruff, mypy, the layers of imports, shellcheck, lint-ansible'
 	@echo 'make lint-ansible  yamllint, ansible-lint and the tables of the roles alone'
+	@echo 'make fuzz        hostile files, replies and arguments for two minutes (FUZZ_SECONDS, FUZZ_SEED)'
 	@echo 'make format      let ruff format the code'
 	@echo 'make test-model  a real llama.cpp server answers (its first run builds it: 5 minutes)'
 	@echo 'make ansible     .venv with Ansible in it, to stand boxes up (docs/box.md)'
@@ -58,6 +59,12 @@ test: $(DEV)
 	@scripts/kiwix-3.7 --prepare >/dev/null || true
 	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest $(if $(PYTEST),$(PYTEST),--numprocesses=$(JOBS) \
 	  --cov --cov-report=term)
+
+# FUZZ="--only zim --count 1000" and the like go to the runner; it prints how to run a case again.
+FUZZ_SECONDS ?= 120
+FUZZ_SEED ?= 1
+fuzz: $(DEV)
+	@$(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) $(FUZZ)
 
 # The server runs in an environment of its own, so that the tool's stays what a user has.
 test-model: $(DEV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infoforge.corpus.base import CorpusError
 from infoforge.records import Article, CorpusInfo, Section
 from infoforge.text import html
 
@@ -24,12 +25,18 @@ def article(  # noqa: PLR0917 - six plain facts of one page
 
     Returns:
         The article; ``None`` for what is not text.
+
+    Raises:
+        CorpusError: The page is too complex to read.
     """
     kind = mimetype.split(";", 1)[0].strip().lower()
     text = content[:_TEXT_LIMIT].decode("utf-8", "replace")
     language = info.languages[0] if info.languages else ""
     if kind in ("text/html", "application/xhtml+xml", ""):
-        page = html.parse(text, path, title)
+        try:
+            page = html.parse(text, path, title)
+        except html.TooComplex as error:
+            raise CorpusError(f"{info.name}: {path} is not read: {error}") from error
         return Article(
             corpus=info.name,
             path=path,

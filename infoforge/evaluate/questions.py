@@ -47,7 +47,7 @@ def load(path: Path) -> list[Question]:
 
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # no UTF-8, or no path
         reason = getattr(error, "strerror", "") or "it is not UTF-8"
         raise UsageError(f"cannot read the questions {path}: {reason}", _HINT) from error
     found: list[Question] = []

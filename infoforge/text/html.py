@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -55,6 +56,27 @@ _BOOKKEEPING = {
 }  # fmt: skip
 
 
+_MOST_TAGS = 300_000
+"""Tags of a page, closing ones counted; the longest lists of Wikipedia have a third of them."""
+_DEEPEST = 200
+"""Elements inside each other; a browser stops at 512, and a page that people read needs 30."""
+_DEEPEST_UNREAD = 1000
+"""The same by the tags alone: the parser's own time grows with the square of it."""
+_FEW_TAGS = 4000
+"""Tags that cannot be so deep that it matters to the parser."""
+_NESTING = re.compile(
+    r"<(/?)(?!(?:area|base|br|col|dd|dt|embed|hr|img|input|li|link|meta|option|p|param|source|td|th"
+    r"|tr|track|wbr)\b)[a-z]",
+    re.IGNORECASE,
+)
+_STEP = {"": 1, "/": -1}
+_DEEP = "*>" * _DEEPEST + "*"
+
+
+class TooComplex(ValueError):
+    """A page nests deeper, or has more elements, than is read; one line says which."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A parsed page: its title (may be empty), sections, and links if it disambiguates."""
@@ -76,9 +98,13 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
 
     Returns:
         The document; a page without text has no sections.
+
+    Raises:
+        TooComplex: Reading it would take too long.
     """
     from selectolax.lexbor import LexborHTMLParser
 
+    _check_tags(html)
     tree = LexborHTMLParser(html)
     title = title or _title(tree)
     root = tree.css_first("html")
@@ -86,6 +112,8 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
     body = tree.body
     if body is None:
         return Document(title, (), (), False, language)
+    if body.css_first(_DEEP) is not None:
+        raise TooComplex(f"its elements nest deeper than {_DEEPEST}")
     for node in body.css(_DROP):
         node.decompose()
     if any(word in html for word in _HIDING):
@@ -111,6 +139,21 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
     root.merge_text_nodes()
     sections = _Walker(title).walk(root)
     return Document(title, sections, links, is_disambiguation, language)
+
+
+def _check_tags(html: str) -> None:
+    """Refuse what the parser itself would take minutes for.
+
+    Raises:
+        TooComplex: Too many tags, or nested too deep.
+    """
+    tags = html.count("<")
+    if tags > _MOST_TAGS:
+        raise TooComplex(f"{tags:,} tags are too many")
+    if tags > _FEW_TAGS:
+        depths = accumulate(map(_STEP.__getitem__, _NESTING.findall(html)))
+        if max(depths, default=0) > _DEEPEST_UNREAD:
+            raise TooComplex(f"its tags nest deeper than {_DEEPEST_UNREAD}")
 
 
 def _title(tree: LexborHTMLParser) -> str:

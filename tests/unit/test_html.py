@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoforge.text.disambiguation import looks_like
-from infoforge.text.html import parse, resolve
+from infoforge.text.html import TooComplex, parse, resolve
 
 
 def text(html: str, title: str = "T") -> str:
@@ -276,3 +276,27 @@ def test_a_link_is_resolved_inside_the_zim(path: str, href: str, expected: str) 
 def test_elements_without_content_do_not_part_a_word() -> None:
     page = "<p>set<wbr>Time<img src=x>out {<input type=hidden>{ x</p>"
     assert parse(page).sections[0].text == "setTimeout {{ x"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * 100_000 + "x",
+        "<span>" * 300_000,
+        "<div>" * 300 + "x" + "</div>" * 300,
+        "<ul><li>" * 900,
+        "<b>x</b>" * 200_000,
+        "<table><tr><td>" * 3000,
+        "<DIV>" * 5000,
+    ],
+    ids=["div", "span", "closed", "list", "many", "table", "capital"],
+)
+def test_a_page_that_would_take_minutes_is_refused(page: str) -> None:
+    with pytest.raises(TooComplex):
+        parse(page)
+
+
+def test_many_elements_side_by_side_are_read() -> None:
+    page = "<p>One <b>word</b>.<br><img src=a><p>Two" * 3000
+    (section,) = parse(page).sections
+    assert section.text.count("One word.") == 3000
