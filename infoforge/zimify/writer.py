@@ -256,8 +256,12 @@ def _quiet() -> Iterator[None]:
         os.close(sink)
 
 
+_CHECK_SECONDS = 3600.0
+"""For each look at the finished file; its checksum reads all of it."""
+
+
 def check(writer: ZimWriter) -> int:
-    """Open the finished file and compare it with what was put in.
+    """Open the finished file, search and read in it, and compare it with what was put in.
 
     Args:
         writer: The writer, closed but not committed.
@@ -268,24 +272,26 @@ def check(writer: ZimWriter) -> int:
     Raises:
         CheckFailed: The file is damaged, entries are missing, or the search index finds nothing.
     """
-    from libzim.reader import Archive
+    from infoforge.zimreader.process import ZimError, ZimFile
 
     try:
-        archive = Archive(writer.temporary)
-    except RuntimeError as error:
-        raise CheckFailed(f"the finished ZIM cannot be opened: {error}") from None
-    if not archive.check():
+        zim = ZimFile(writer.temporary)
+        whole = zim.checksum(_CHECK_SECONDS)
+        missing = zim.missing(sorted(writer.paths), _CHECK_SECONDS)
+        zim.probe(_CHECK_SECONDS)
+    except ZimError as error:
+        raise CheckFailed(f"the finished ZIM cannot be read: {error}") from None
+    if not whole:
         raise CheckFailed("the finished ZIM fails its own checksum")
-    missing = [path for path in sorted(writer.paths) if not archive.has_entry_by_path(path)]
     if missing:
         raise CheckFailed(
             f"{len(missing)} entries are missing in the ZIM, the first is {missing[0]}"
         )
-    if not archive.has_main_entry:
+    if not zim.facts.main_page:
         raise CheckFailed("the ZIM has no front page")
-    if writer.articles and not (archive.has_fulltext_index and archive.has_title_index):
+    if writer.articles and not (zim.facts.fulltext and zim.facts.titles):
         raise CheckFailed("the ZIM has no search index")
-    return int(archive.entry_count)
+    return zim.facts.entries
 
 
 PART = b'<input type="hidden">'

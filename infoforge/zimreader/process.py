@@ -33,6 +33,7 @@ SLOW = 5.0
 REPLY_LIMIT = 16_000_000
 """Bytes of one reply."""
 _ARGUMENT_LIMIT = 60_000
+_LONGEST = 1e6
 _PIPE_SIZE = 1 << 20
 _IDLE = 2
 
@@ -309,7 +310,10 @@ class ZimFile:
             ZimError: The file is damaged there, or has ended its process.
             ZimTimeout: Not in time.
         """
-        seconds = min(seconds, PATIENCE if fields[:1] not in ([b"probe"], [b"checksum"]) else 1e6)
+        seconds = min(
+            seconds,
+            PATIENCE if fields[:1] not in ([b"probe"], [b"checksum"], [b"missing"]) else 1e6,
+        )
         end = time.monotonic() + seconds
         if not self._lock.acquire(timeout=seconds):
             raise ZimTimeout("another call takes all the time")
