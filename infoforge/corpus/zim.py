@@ -14,6 +14,8 @@ from infoforge.zimreader.process import PATIENCE, ZimError, ZimFile, ZimProcess,
 _SHARE = 0.5
 """Share of the time left that one call may take while other corpora wait."""
 _ARTICLES = ("The ", "A ", "An ")
+_SMALL_WORD = 3
+"""Letters of words that titles do not capitalise."""
 
 
 class ZimCorpus:
@@ -118,7 +120,20 @@ def _beginnings(phrase: str) -> list[str]:
             plain = plain[len(word) :].lstrip()
             break
     bare = plain or phrase
-    capital = bare[0].upper() + bare[1:]
-    capitals = " ".join(word[0].upper() + word[1:] for word in bare.split())
-    after = [f"{word}{text}" for word in _ARTICLES for text in (capital, capitals)]
-    return list(dict.fromkeys((phrase, bare, capital, capitals, *after)))
+    words = bare.split()
+    capitals = [word[0].upper() + word[1:] for word in words]
+    spellings = list(
+        dict.fromkeys(
+            (
+                bare[0].upper() + bare[1:],
+                " ".join(capitals),
+                # A title's small words stay small: "B of the Bang".
+                " ".join(
+                    capital if not place or len(word) > _SMALL_WORD else word
+                    for place, (word, capital) in enumerate(zip(words, capitals, strict=True))
+                ),
+            )
+        )
+    )
+    after = [f"{word}{text}" for word in _ARTICLES for text in spellings]
+    return list(dict.fromkeys((phrase, bare, *spellings, *after)))

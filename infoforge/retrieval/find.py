@@ -32,6 +32,8 @@ READ_MOST = 24
 READ_AGAIN = 8
 """As many again after a second round of searches, while none does."""
 TITLE_PHRASES = 1
+PHRASES_ALONE = 8
+"""The same in a corpus without a full-text index."""
 TITLE_HITS = 6
 NEAREST = 7
 """Notes that are asked for by meaning, where a corpus knows it."""
@@ -240,6 +242,7 @@ class _Search:
                 self.steps.append(Step(corpus.name, "titles", phrase, len(hits), took))
                 for hit in hits:
                     found[hit.path] = Candidate(hit, suggested=True)
+            found = self._by_title_alone(corpus) | found
             fulltext.run()
             found |= self._misspelt(corpus, fulltext)
         except DeadlineExceeded:
@@ -268,6 +271,24 @@ class _Search:
             else:
                 found[path] = candidate
         return list(found.values())
+
+    def _by_title_alone(self, corpus: Corpus) -> dict[str, Candidate]:
+        """More titles where there is no full text to find articles by; none in other corpora.
+
+        Titles are then looked up by their beginnings, and any word of the question may begin one.
+        """
+        if corpus.describe().fulltext:
+            return {}
+        question = self.keywords.question.strip(" ?!.¿¡？！。")
+        words = [term.text for term in self.keywords.by_rarity()]
+        found: dict[str, Candidate] = {}
+        for phrase in dict.fromkeys((question, *phrases(self.keywords, PHRASES_ALONE), *words)):
+            started = time.perf_counter()
+            hits = corpus.titles(phrase, TITLE_HITS, self.deadline)
+            took = time.perf_counter() - started
+            self.steps.append(Step(corpus.name, "titles", phrase, len(hits), took))
+            found |= {hit.path: Candidate(hit, suggested=True) for hit in hits}
+        return found
 
     def _nearest(self, corpus: Corpus) -> Sequence[Hit]:
         """What a corpus that knows meanings finds for the whole question; nothing in others."""

@@ -97,6 +97,8 @@ class _Child:
 
         spec = find_spec("libzim")
         folder = Path(spec.origin).parent if spec is not None and spec.origin else Path()
+        if spec is not None and spec.submodule_search_locations:
+            folder = folder.parent  # a package, not a module of one file
         requests, self._requests = _pipe()
         self._replies, replies = _pipe()
         argv = [sys.executable, "-E", "-s", "-S", "-X", "utf8", _CHILD, str(folder)]

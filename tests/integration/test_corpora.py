@@ -241,6 +241,18 @@ def test_a_zim_without_full_text_is_served_by_its_titles(
         assert result.ranked[0].article.title == "Natsume Sōseki"
 
 
+def test_a_zim_without_any_index_is_found_by_whole_titles(make_zim: Callable[..., Path]) -> None:
+    titles = ("Constant k filter", "The Gate", "B of the Bang", "Du Fu", "1933 hurricane in Cuba")
+    path = make_zim({title: f"<p>{title} is known.</p>" for title in titles}, fulltext=False)
+    # libzim writes a title index in any case: it is hidden under a name that nothing looks for.
+    path.write_bytes(path.read_bytes().replace(b"title/xapian", b"title/xapiax"))
+    corpus = ZimCorpus(path)
+    for title in titles:
+        for question in (title, f"What is {title}?", title.removeprefix("The ").lower()):
+            ranked = found(question, corpus).ranked
+            assert [r.article.title for r in ranked[:1]] == [title], question
+
+
 def test_files_of_others_open_and_answer_or_are_left_alone(shared_data: Path) -> None:
     for name in ("zimfile.zim", "example.zim", "foo-zstd.zim", "poor.zim",
                  "tonedear.com_en_2024-09.zim"):  # fmt: skip
