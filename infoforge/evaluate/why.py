@@ -15,11 +15,20 @@ _PARTS = 3
 """Parts of the score named when one article is compared with another."""
 _LEAST = 0.005
 
+_KEYS = {
+    "language_match": "spoken",
+    "demoted": "sinks",
+    "out_of_vocabulary": "invented",
+    "unknown_names": "strangers",
+    "missing_names": "unnamed",
+}
+"""Keys of `explain --json` that keep the names they were published with."""
+
 Entries = frozenset[tuple[str, str]]
 
 
 def refusal(found: Found, item: Ranked) -> str:
-    """The gate's reason against an article, in words; empty when it passed."""
+    """The relevance filter's reason against an article, in words; empty when it passed."""
     everything = (*found.ranked, *found.refused)
     best = max((other.scores.total for other in everything), default=0.0)
     code = relevance.reason(item, best)
@@ -39,7 +48,7 @@ def parts(item: Ranked) -> dict[str, float]:
 def scores(item: Ranked) -> dict[str, Any]:
     """The raw shares of an article's score."""
     return {
-        name: round(value, 4) if isinstance(value, float) else value
+        _KEYS.get(name, name): round(value, 4) if isinstance(value, float) else value
         for name, value in asdict(item.scores).items()
     }
 

@@ -410,7 +410,7 @@ class _Search:
         """Read the long articles among many hits, and while nothing fits those of rare words."""
         self.extra = True
         for fulltext in list(self.searches.values()):
-            for terms in fulltext.crowded():
+            for terms in fulltext.truncated():
                 self._long_of(reader, fulltext, terms, seconds)
             for terms in fulltext.rarest():
                 if not reader.enough():

@@ -1,11 +1,11 @@
-"""One ranked list over all corpora, by the texts themselves, and the gate.
+"""One ranked list over all corpora, by the texts themselves.
 
 The score adds what information retrieval has long found to tell (BM25F: Robertson, Zaragoza and
 Taylor 2004; proximity: Tao and Zhai 2007; neighbouring words in their order: Metzler and Croft
 2005): the best windows of the text, saturated term frequencies over the whole of it, the question's
 phrases, the lead, and the title; each as a share of what the question's words weigh. In a corpus of
-thousands of articles stubs sink, since many of them hold any few words by chance, and longer texts
-are what is asked for more often (Singhal, Buckley and Mitra 1996).
+thousands of articles stubs are demoted, since many of them hold any few words by chance, and longer
+texts are what is asked for more often (Singhal, Buckley and Mitra 1996).
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ class Scores:
         qualified: Share of the title's qualifier that the question holds.
         foreign: The title has a qualifier that the question has no word of.
         evidence: Share by the searches that found it.
-        spoken: The article is in the question's language.
-        sinks: A list, an outline, a bare year or a main page.
+        language_match: The article is in the question's language.
+        demoted: A list, an outline, a bare year or a main page: its score is lowered.
         stub: How short an article in a large corpus is, 0 to 1.
-        invented: Share of the words that no list knows and the article lacks.
-        unlisted: Share of the words in no frequency list that the article lacks, invented or not.
-        strangers: Share of those invented that are written as names.
-        unnamed: Share of the known names that the article lacks.
+        out_of_vocabulary: Share of the words that no list knows and the article lacks.
+        unlisted: Share of the words in no frequency list that the article lacks.
+        unknown_names: Share of those out of vocabulary that are written as names.
+        missing_names: Share of the known names that the article lacks.
         total: The score.
         meaning: How close the article is in meaning, 0 to 1, where its corpus knows.
     """
@@ -102,13 +102,13 @@ class Scores:
     qualified: float
     foreign: bool
     evidence: float
-    spoken: bool
-    sinks: bool
+    language_match: bool
+    demoted: bool
     stub: float
-    invented: float
+    out_of_vocabulary: float
     unlisted: float
-    strangers: float
-    unnamed: float
+    unknown_names: float
+    missing_names: float
     total: float = 0.0
     meaning: float = 0.0
 
@@ -226,13 +226,13 @@ def score(
         qualified=title.qualified,
         foreign=title.foreign,
         evidence=_evidence(keywords, own, evidence) / mass,
-        spoken=bool(keywords.language) and article.language == keywords.language,
-        sinks=_sinks(article, keywords, title),
+        language_match=bool(keywords.language) and article.language == keywords.language,
+        demoted=_is_demoted(article, keywords, title),
         stub=_stub(len(text), CJK_STUB if cjk else STUB) if large else 0.0,
-        invented=sum(t.weight for t in lacking if not t.exists) / mass,
+        out_of_vocabulary=sum(t.weight for t in lacking if not t.exists) / mass,
         unlisted=sum(t.weight for t in lacking if not t.listed and t.kind != "number") / mass,
-        strangers=sum(t.weight for t in lacking if not t.exists and t.name) / mass,
-        unnamed=sum(t.weight for t in lacking if t.exists and t.name) / mass,
+        unknown_names=sum(t.weight for t in lacking if not t.exists and t.name) / mass,
+        missing_names=sum(t.weight for t in lacking if t.exists and t.name) / mass,
     )
     relevance = article.relevance or Relevance()
     parts = replace(parts, meaning=relevance.similarity)
@@ -261,8 +261,8 @@ def total(parts: Scores, weights: dict[str, float]) -> float:
         + weights["qualified"] * parts.qualified * parts.covered
         + weights["foreign"] * parts.foreign
         + weights["evidence"] * parts.evidence
-        + weights["spoken"] * parts.spoken
-        + weights["sinks"] * parts.sinks
+        + weights["spoken"] * parts.language_match
+        + weights["sinks"] * parts.demoted
         + weights["stub"] * parts.stub
     )
 
@@ -339,7 +339,7 @@ def _stub(length: int, bounds: tuple[int, int]) -> float:
     return max(0.0, 1.0 - grown)
 
 
-def _sinks(article: Article, keywords: Keywords, title: TitleFit) -> bool:
+def _is_demoted(article: Article, keywords: Keywords, title: TitleFit) -> bool:
     if title.exact:
         return False
     if _BARE_YEAR.search(article.title) or _MAIN_PAGE.search(article.title):

@@ -166,7 +166,7 @@ class FullText:
         self._singles()
         return list(self.candidates.values())
 
-    def crowded(self) -> list[tuple[Term, ...]]:
+    def truncated(self) -> list[tuple[Term, ...]]:
         """The terms of the search with the fewest hits, if not all of these were taken."""
         found = self._sets.values()
         sets = sorted(found, key=lambda s: (s.total, -len(s.terms), [t.stem for t in s.terms]))

@@ -1,4 +1,4 @@
-"""The gate: what does not match the question's rare words is no source.
+"""The relevance filter: an article that lacks the question's rare words is not used.
 
 Better nothing found than five irrelevant articles: whoever asks can act on the first.
 """
@@ -17,13 +17,13 @@ TITLED = 0.5
 """Share of the question's words that a title holds that needs no window to speak for it."""
 FALL = 0.35
 """A source scores at least this share of the best one's score."""
-INVENTED = 0.38
+OUT_OF_VOCABULARY = 0.38
 """Share of words that do not exist at which nothing can be about the question."""
 UNLISTED = 0.47
 """Share of rare words that the article lacks at which it cannot be about the question."""
-STRANGERS = 0.25
+UNKNOWN_NAMES = 0.25
 """Share of unheard-of names that a source may lack unless its title is in the question."""
-NAMES = 0.42
+MISSING_NAMES = 0.42
 """The same for known names: an article on Germany may well say "German" alone."""
 
 
@@ -50,10 +50,13 @@ def reason(item: Ranked, best: float) -> str:
     if item.article.relevance is not None and item.article.relevance.near:
         return ""  # a note that says it in other words
     scores = item.scores
-    meant = scores.exact and scores.covered == 1.0 and scores.title >= STRANGERS
-    if scores.invented >= INVENTED or (scores.unlisted >= UNLISTED and not meant):
+    meant = scores.exact and scores.covered == 1.0 and scores.title >= UNKNOWN_NAMES
+    if scores.out_of_vocabulary >= OUT_OF_VOCABULARY or (scores.unlisted >= UNLISTED and not meant):
         return "invented"
-    if not meant and (scores.strangers >= STRANGERS or scores.strangers + scores.unnamed >= NAMES):
+    if not meant and (
+        scores.unknown_names >= UNKNOWN_NAMES
+        or scores.unknown_names + scores.missing_names >= MISSING_NAMES
+    ):
         return "names"
     if scores.coverage < COVERAGE:
         return "coverage"

@@ -61,13 +61,13 @@ def test_lists_and_bare_years_sink(title: str) -> None:
     text = "The novel Kokoro was published by Sōseki."
     question = "When was the novel published by Soseki?"
     item = ranked(question, article(title, text))[0]
-    assert item.scores.sinks
+    assert item.scores.demoted
     assert order(question, article(title, text), article("Sanshiro story", text))[0] != title
 
 
 def test_a_list_that_is_asked_for_does_not_sink() -> None:
     item = ranked("Give the list of novels", article("List of novels", "Kokoro and others."))[0]
-    assert not item.scores.sinks
+    assert not item.scores.demoted
 
 
 def test_words_close_together_say_more_than_words_far_apart() -> None:

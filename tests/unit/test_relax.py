@@ -171,7 +171,7 @@ def titles(candidates: list[Candidate]) -> set[str]:
 def test_among_many_hits_those_that_hold_the_words_of_long_texts_are_asked_for() -> None:
     fulltext = crowd(CROWDED, {"right": "matsuyama zygote most between while during"})
     assert "right" not in fulltext.candidates
-    (terms,) = fulltext.crowded()
+    (terms,) = fulltext.truncated()
     assert titles(fulltext.long(terms)) == {"right"}
     assert fulltext.candidates["right"].evidence["zygot"] > 0
     asked = len(fulltext.steps)
@@ -181,7 +181,7 @@ def test_among_many_hits_those_that_hold_the_words_of_long_texts_are_asked_for()
 
 def test_where_no_text_holds_all_of_these_words_half_of_them_do() -> None:
     fulltext = crowd(CROWDED, {"right": "matsuyama zygote most between"})
-    (terms,) = fulltext.crowded()
+    (terms,) = fulltext.truncated()
     assert titles(fulltext.long(terms)) == {"right"}
 
 
@@ -208,7 +208,7 @@ def test_an_estimate_is_no_proof_that_hits_were_left() -> None:
             return Hits(found.hits, 40 if found.hits else 0)
 
     vague = searched(Vague({f"T{n}": "matsuyama zygote" for n in range(8)}), CROWDED)
-    assert not vague.crowded(), "eight hits came where ten were asked for"
+    assert not vague.truncated(), "eight hits came where ten were asked for"
 
 
 def test_an_equal_estimate_does_not_mean_that_the_words_are_left_out() -> None:
@@ -237,10 +237,10 @@ def test_where_no_text_is_long_enough_more_words_are_not_tried() -> None:
 
 
 def test_nothing_is_crowded_where_all_hits_were_taken() -> None:
-    assert crowd(CROWDED, {}).crowded()
-    assert not crowd(CROWDED, {}, articles=1000).crowded(), "a small corpus"
+    assert crowd(CROWDED, {}).truncated()
+    assert not crowd(CROWDED, {}, articles=1000).truncated(), "a small corpus"
     few = searched(Counting({"A": "zygote matsuyama", "B": "zygote matsuyama"}), CROWDED)
-    assert not few.crowded()
+    assert not few.truncated()
 
 
 def test_the_rarest_words_are_asked_for_where_their_hits_were_not_all_taken() -> None:
