@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infoforge.corpus.base import CorpusError
 from infoforge.records import Article, CorpusInfo, Section
-from infoforge.text import html
+from infoforge.text import html, markup
 
 _TEXT_LIMIT = 4_000_000
 """Bytes of a page that are looked at; beyond it no question is answered better."""
@@ -27,7 +27,7 @@ def article(  # noqa: PLR0917 - six plain facts of one page
         The article; ``None`` for what is not text.
 
     Raises:
-        CorpusError: The page is too complex to read.
+        CorpusError: The page's markup takes too long to read.
     """
     kind = mimetype.split(";", 1)[0].strip().lower()
     text = content[:_TEXT_LIMIT].decode("utf-8", "replace")
@@ -35,7 +35,7 @@ def article(  # noqa: PLR0917 - six plain facts of one page
     if kind in ("text/html", "application/xhtml+xml", ""):
         try:
             page = html.parse(text, path, title)
-        except html.TooComplex as error:
+        except markup.TooComplexError as error:
             raise CorpusError(f"{info.name}: {path} is not read: {error}") from error
         return Article(
             corpus=info.name,
