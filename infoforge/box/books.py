@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infoforge.config.settings import ZimSettings
-from infoforge.zims.names import edition, stable_name
+from infoforge.zims.check import read_header
+from infoforge.zims.inventory import CachedCheck, ExcludedFile, QualityCheck, choose
+from infoforge.zims.names import is_part, join_command, parts_of
+
+_PLAIN = re.compile(r"[A-Za-z0-9._+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +32,6 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
-class ExcludedFile:
-    """A ZIM that is not served, and why.
-
-    ``older`` says that a newer edition of the same name is served: no fault, only a fact.
-    """
-
-    file: str
-    reason: str
-    older: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """What of a folder is served, in order of preference, and what is not."""
 
@@ -52,77 +45,76 @@ class Selection:
         return tuple(item for item in self.left_out if not item.older)
 
 
-def select(zims: ZimSettings) -> Selection:
-    """Choose the ZIM files, opening each once in a child process.
+def select(zims: ZimSettings, check: QualityCheck | None = None) -> Selection:
+    """Choose the ZIM files to serve, by the inventory.
 
     Args:
-        zims: The folder and the enabled names (file names, or names without the date).
+        zims: The folder and the enabled names.
+        check: How to find out whether a file is good; the quick check, cached, when not given.
     """
-    folder = zims.folder
-    names = (p.name for p in folder.glob("*.zim")) if folder.is_dir() else ()
-    files = sorted(name for name in names if not name.startswith("."))
-    groups: dict[str, list[str]] = {}
-    for file in files:
-        groups.setdefault(stable_name(file), []).append(file)
-    books: list[Book] = []
+    folder, quality = zims.folder, check or CachedCheck()
+
+    def problem(path: Path) -> str:
+        return _not_servable(folder, path) or _in_words(path, quality(path))
+
+    choice = choose(zims, problem)
+    books: dict[str, Book] = {}
     left_out: list[ExcludedFile] = []
-    for name in zims.enabled or tuple(groups):
-        exact = next((f for f in files if name in (f, f.removesuffix(".zim"))), None)
-        editions = [exact] if exact and name not in groups else groups.get(name, [])
-        if not editions:
-            left_out.append(ExcludedFile(name, "enabled, but not in the folder"))
-        _choose(folder, editions, books, left_out)
-    return Selection(folder, tuple(books), tuple(left_out))
-
-
-def _choose(
-    folder: Path, editions: list[str], books: list[Book], left_out: list[ExcludedFile]
-) -> None:
-    """Take the newest edition that opens; an older one steps in for a broken newer one."""
-    chosen = ""
-    for file in sorted(editions, key=lambda f: (edition(f), f), reverse=True):
-        if any(book.file == file for book in books):
-            continue
-        if chosen:
-            left_out.append(ExcludedFile(file, f"older than {chosen}", older=True))
-            continue
-        book = _open(folder, file)
-        if isinstance(book, ExcludedFile):
-            left_out.append(book)
-            continue
-        twin = next((b.file for b in books if b.uuid == book.uuid), None)
-        if twin is not None:
+    for path in choice.paths:
+        book = _book(path)
+        if book.uuid in books:
             # kiwix-serve knows books by UUID: of two copies it would serve only the last.
-            left_out.append(ExcludedFile(file, f"a copy of {twin}", older=True))
-            continue
-        books.append(book)
-        chosen = file
+            text = f"a copy of {books[book.uuid].file}"
+            left_out.append(ExcludedFile(path.name, text, older=True))
+        else:
+            books[book.uuid] = book
+    left_out += map(_instead, choice.excluded)
+    return Selection(folder, tuple(books.values()), tuple(left_out))
 
 
-def _open(folder: Path, file: str) -> Book | ExcludedFile:
-    """One file as a book, or why it is none."""
+def _book(path: Path) -> Book:
+    file, size, modified = _identity(path)
+    return Book(file, read_header(path).uuid, size, modified)
+
+
+def _identity(path: Path) -> tuple[str, int, int]:
+    """The name that is served, the size in bytes and the time of change in ns.
+
+    libzim finds the parts of a split file by the name of the whole.
+    """
+    stats = [part.stat() for part in parts_of(path)]
+    file = path.name[:-2] if is_part(path.name) else path.name
+    return file, sum(s.st_size for s in stats), max((s.st_mtime_ns for s in stats), default=0)
+
+
+def _not_servable(folder: Path, path: Path) -> str:
+    """Why the container must not serve a file, however good; empty when it may."""
     from infoforge.box.crashes import excluded_reason
-    from infoforge.zimreader.process import ZimError, ZimFile
 
-    path = folder / file
-    if not file.isprintable():
-        return ExcludedFile(file, "its name holds control characters")
+    if not path.name.isprintable():
+        return "its name holds control characters"
     if path.is_symlink() and not _inside(folder, path):
-        return ExcludedFile(
-            file, "a link that leads out of the folder, which the container cannot follow"
-        )
+        return "a link that leads out of the folder, which the container cannot follow"
+    if is_part(path.name) and not _PLAIN.fullmatch(path.name):
+        # The image's start script splits words, and a pattern matches no name of a whole file.
+        return f"it is split, with a name that is served in one file only: {join_command(path)}"
     try:
-        stat = path.stat()
-        with path.open("rb") as stream:
-            stream.read(1)
-        reason = excluded_reason(file, stat.st_size, stat.st_mtime_ns)
-        if reason:
-            return ExcludedFile(file, reason)
-        return Book(file, ZimFile(path).facts.uuid, stat.st_size, stat.st_mtime_ns)
-    except OSError as error:
-        return ExcludedFile(file, f"cannot be read: {error.strerror or error}")
-    except ZimError as error:
-        return ExcludedFile(file, f"does not open: {error}")
+        return excluded_reason(*_identity(path))
+    except OSError:
+        return ""  # the quick check says what is wrong
+
+
+def _in_words(path: Path, problem: str) -> str:
+    """What is wrong with a file, in the words of this command; empty when nothing is."""
+    if problem.startswith("it cannot be"):
+        return problem.removeprefix("it ")
+    return f"does not open: {problem}" if problem and not is_part(path.name) else problem
+
+
+def _instead(item: ExcludedFile) -> ExcludedFile:
+    if not item.instead:
+        return item
+    return replace(item, reason=f"{item.reason}; {item.instead} is served in its place")
 
 
 def _inside(folder: Path, link: Path) -> bool:

@@ -148,7 +148,7 @@ def _container_hint(found: BoxStatus) -> str:
 def _zims(context: CheckContext, podman: Podman) -> Iterator[CheckResult]:
     from infoforge.box.books import select
 
-    selection = select(context.settings.zims)
+    selection = select(context.settings.zims, context.damage_of)
     for item in selection.bad:
         hint = f"infoforge zims verify {item.file}"
         yield CheckResult("box:zims", FAIL, f"{item.file} is not served: {item.reason}", hint)

@@ -26,6 +26,7 @@ from infoforge.contract import WarningMessage
 if TYPE_CHECKING:
     from infoforge.corpus.base import Corpus
     from infoforge.model.probe import Probe
+    from infoforge.zims.inventory import ExcludedFile
 
 
 OLD_MONTHS = 24
@@ -83,13 +84,12 @@ def _folder_checks(context: CheckContext) -> Iterator[CheckResult]:
             f"mkdir -p {folder}, or set zims.folder",
         )
         return
-    paths, missing = context.wanted()
-    for warning in missing:
-        yield CheckResult(
-            "folder", FAIL, warning.message, "infoforge zims list, and mend zims.enabled"
-        )
-    if paths or not missing:
-        yield CheckResult("folder", PASS, f"{folder}: {len(paths)} ZIM file(s) in use")
+    choice = context.choice()
+    for item in choice.missing:
+        detail = f"enabled but not in {folder}: {item.file}"
+        yield CheckResult("folder", FAIL, detail, "infoforge zims list, and mend zims.enabled")
+    if choice.files or not choice.missing:
+        yield CheckResult("folder", PASS, f"{folder}: {len(choice.files)} ZIM file(s) in use")
 
 
 # The ZIM files
@@ -97,18 +97,24 @@ def _folder_checks(context: CheckContext) -> Iterator[CheckResult]:
 
 def zims(context: CheckContext) -> Iterable[HealthCheck]:
     """A check for each enabled ZIM file."""
-    for path in context.wanted()[0]:
+    choice = context.choice()
+    for item in choice.damaged:
+        yield HealthCheck(f"zim:{item.file}", partial(_damaged, item))
+    for path in choice.paths:
         yield HealthCheck(f"zim:{path.name}", partial(_zim, context, path))
+
+
+def _damaged(item: ExcludedFile) -> Iterator[CheckResult]:
+    detail = item.reason
+    if item.instead:
+        detail += f"; {item.instead} is used in its place"
+    yield CheckResult(f"zim:{item.file}", FAIL, detail, f"infoforge zims verify {item.file}")
 
 
 def _zim(context: CheckContext, path: Path) -> Iterator[CheckResult]:
     from infoforge.corpus.zim import ZimCorpus
 
     name = f"zim:{path.name}"
-    damage = context.damage_of(path)
-    if damage:
-        yield CheckResult(name, FAIL, damage, f"infoforge zims verify {path.name}")
-        return
     info = ZimCorpus(path).describe()
     fulltext = "full text yes" if info.fulltext else "full text no: found by title alone"
     detail = (
@@ -195,13 +201,12 @@ def _kiwix_checks(context: CheckContext) -> Iterator[CheckResult]:
 
 
 def _expected(context: CheckContext) -> set[str]:
-    """Stable names of the books that kiwix-serve should have; not the damaged ones."""
-    from infoforge.corpus.names import stable_name
+    """Names of the books that kiwix-serve should have; not those without a good edition."""
+    from infoforge.zims.names import book_name
 
-    paths, _ = context.wanted()
-    here = {stable_name(path.name): path for path in paths}
-    wanted = {stable_name(name) for name in context.settings.zims.enabled} or set(here)
-    return {name for name in wanted if name not in here or not context.damage_of(here[name])}
+    choice = context.choice()
+    good = {book_name(file) for file in choice.files}
+    return good | {book_name(item.file) for item in choice.missing}
 
 
 def _some(names: Iterable[str]) -> str:
@@ -246,6 +251,11 @@ def _search_checks(context: CheckContext, corpus: Corpus) -> Iterator[CheckResul
             if found.hits:
                 hits, query, total, deaf = found.hits, f"'{word}'", found.total, False
                 break
+    if not hits and not corpus.describe().fulltext:
+        detail = "no full-text index: found by title alone, and none was found by its first letter"
+        hint = "infoforge zims available lists editions with full text"
+        yield CheckResult(name, WARN, detail, hint)
+        return
     if not hits:
         yield CheckResult(name, FAIL, "nothing is found, whatever is searched for", hint)
         return

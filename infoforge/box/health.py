@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from infoforge.config.settings import Settings
-from infoforge.contract import InfoForgeError, UsageError, WarningMessage
+from infoforge.contract import InfoForgeError, UsageError
+
+if TYPE_CHECKING:
+    from infoforge.zims.inventory import Choice
 
 PASS, WARN, FAIL = "PASS", "WARN", "FAIL"
 
@@ -75,19 +78,18 @@ class CheckContext:
     measure: bool = True
 
     def damage_of(self, path: Path) -> str:
-        """What is wrong with a ZIM file's header or index; checked once."""
+        """What is wrong with a ZIM file; checked once, whatever the cache says."""
         if path not in self.damage:
-            from infoforge.zims.check import quick
+            from infoforge.zims.inventory import CachedCheck
 
-            self.damage[path] = quick(path)
+            self.damage[path] = CachedCheck(fresh=True)(path)
         return self.damage[path]
 
-    def wanted(self) -> tuple[list[Path], list[WarningMessage]]:
-        """The ZIM files that should be used, and what is enabled but missing."""
-        from infoforge.corpus.opened import wanted_files
+    def choice(self) -> Choice:
+        """The ZIM files that are used, and what is not and why."""
+        from infoforge.zims.inventory import choose
 
-        missing: list[WarningMessage] = []
-        return wanted_files(self.settings, missing.append), missing
+        return choose(self.settings.zims, self.damage_of)
 
 
 CheckGroup = Callable[[CheckContext], Iterable[HealthCheck]]

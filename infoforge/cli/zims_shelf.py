@@ -158,8 +158,8 @@ def verify(
     Example: infoforge zims verify --full wikipedia_en_all_nopic
     """
     from infoforge.cli.zims_progress import Progress
+    from infoforge.zims.inventory import find, zim_files
     from infoforge.zims.keeping import verify as verify_one
-    from infoforge.zims.shelf import find, zim_files
     from infoforge.zims.state import load_state, save_state
 
     console = Console.current("zims verify", as_json=as_json)
@@ -220,10 +220,10 @@ def remove(
     Example: infoforge zims remove wikipedia_en_all_nopic_2026-03.zim
     """
     from infoforge.cli.zims_progress import Progress
+    from infoforge.zims.inventory import zim_files
     from infoforge.zims.keeping import enabled_after
     from infoforge.zims.keeping import remove as remove_files
     from infoforge.zims.lock import folder_lock
-    from infoforge.zims.shelf import zim_files
     from infoforge.zims.state import load_state
 
     console = Console.current("zims remove", as_json=as_json)
@@ -339,13 +339,13 @@ def _switch(
 ) -> int:
     from infoforge.config.edit import set_enabled
     from infoforge.config.locate import default_path
-    from infoforge.zims.shelf import find, switched, zim_files
+    from infoforge.zims.inventory import find, is_meant, switched, zim_files
 
     console = Console.current(command, as_json=as_json)
     settings, place = parts(ctx, folder)
     enabled = settings.zims.enabled
     for name in names:
-        if on or name not in enabled:
+        if on or not any(is_meant(item, name) for item in enabled):
             find(place, [name])
     wanted = switched(enabled, zim_files(place), names, on=on)
     path = settings.path or default_path()

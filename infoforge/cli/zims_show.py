@@ -178,8 +178,8 @@ def outlook_text(looks: Sequence[Outlook]) -> str:
 
 def hint_enable(console: Console, settings: Settings, files: Sequence[str]) -> None:
     """Say what is still to be done before new files are used."""
+    from infoforge.zims.inventory import is_enabled
     from infoforge.zims.names import stable_name
-    from infoforge.zims.shelf import is_enabled
 
     for file in files:
         if not is_enabled(file, settings.zims.enabled):

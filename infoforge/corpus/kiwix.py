@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 from infoforge import kiwix_catalog
-from infoforge.corpus import names, page
+from infoforge.corpus import page
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.text import xmltree
 from infoforge.text.language import codes
 from infoforge.text.parse import parse_count
 from infoforge.text.words import fold
+from infoforge.zims import names
 
 if TYPE_CHECKING:
     from infoforge.net import Reply
@@ -101,15 +102,15 @@ class KiwixServer:
 def _info(book: kiwix_catalog.ServedBook) -> CorpusInfo:
     file_name = unquote(book.url.rpartition("/")[2])
     return CorpusInfo(
-        name=names.stable_name(file_name),
+        name=names.book_name(file_name),
         kind="kiwix",
         title=book.title or file_name,
         languages=codes(book.languages),
-        date=names.date_of(file_name) or book.issued[:10],
+        date=names.month(file_name) or book.issued[:10],
         fulltext="_ftindex:no" not in book.tags,
         articles=book.articles,
         origin=book.url,
-        flavour=names.flavour_of(file_name),
+        flavour=names.flavour(file_name),
     )
 
 

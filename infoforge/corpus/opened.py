@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from infoforge.contract import CorpusUnavailable, UsageError, Warn, WarningMessage
-from infoforge.corpus import names
 from infoforge.corpus.base import Corpus, CorpusError, Deadline
+from infoforge.zims.inventory import CachedCheck, choose, zim_files
+from infoforge.zims.names import book_name, located
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
@@ -48,10 +49,11 @@ def open_corpora(
         CorpusUnavailable: Nothing could be opened.
     """
     if zims:
-        missing = [path for path in zims if not Path(path).is_file()]
+        paths = [located(Path(path)) for path in zims]
+        missing = [path for path in paths if not path.is_file()]
         if missing:
             raise UsageError(f"no such ZIM file: {missing[0]}", "give the path of a .zim file")
-        return _opened(_files([Path(path) for path in zims], warn), "the files given", "")
+        return _opened(_files(paths, warn), "the files given", "")
     if corpus == VAULT and settings.vault.folder is None:
         raise UsageError("no vault is configured", "set vault.folder (docs/vault.md)")
     if corpus == WIKI or settings.vault.folder is None:
@@ -92,40 +94,32 @@ def _wikis(settings: Settings, warn: Warn, deadline: Deadline) -> list[Corpus]:
     hint = f"put ZIM files into {folder}, or run: infoforge config init"
     if not folder.is_dir():
         raise CorpusUnavailable(f"the ZIM folder {folder} does not exist", hint)
-    paths = wanted_files(settings, warn)
+    paths = chosen_files(settings, warn, deadline)
+    if not paths and zim_files(folder) and not settings.zims.enabled:
+        raise CorpusUnavailable(f"no ZIM file in {folder} can be used", "infoforge zims list")
     if not paths:
         raise CorpusUnavailable(f"no ZIM file in {folder}", hint)
     return _opened(_files(paths, warn), str(folder), "infoforge doctor says what is wrong")
 
 
-def wanted_files(settings: Settings, warn: Warn) -> list[Path]:
-    """The ZIM files to use: the enabled ones in their order, or all of the folder by name."""
-    folder = settings.zims.folder
-    try:
-        present = sorted(p for p in folder.iterdir() if p.suffix == ".zim" and p.is_file())
-    except OSError:
-        present = []
-    if not settings.zims.enabled:
-        return _newest(present)
-    chosen: list[Path] = []
-    for wanted in settings.zims.enabled:
-        exact = [p for p in present if p.name in (wanted, f"{wanted}.zim")]
-        same = exact or [p for p in present if names.stable_name(p.name) == wanted]
-        if same:
-            chosen.append(same[-1])
-        else:
-            warn(WarningMessage("zim_missing", f"enabled but not in {folder}: {wanted}"))
-    return list(dict.fromkeys(chosen))
+def chosen_files(settings: Settings, warn: Warn, deadline: Deadline) -> list[Path]:
+    """The ZIM files to use, by the inventory, with a warning for each that is not.
 
-
-def _newest(paths: Sequence[Path]) -> list[Path]:
-    """One edition of each ZIM: two editions of one wiki would cite each article twice."""
-    newest: dict[str, Path] = {}
-    for path in paths:
-        name = names.stable_name(path.name)
-        if name not in newest or names.date_of(path.name) >= names.date_of(newest[name].name):
-            newest[name] = path
-    return list(newest.values())
+    The only edition of a ZIM is opened whatever its state: what of it can be read answers too.
+    """
+    zims = settings.zims
+    check = CachedCheck(seconds=max(1.0, deadline.left() / 4))
+    choice = choose(zims, check, only_editions=False)
+    for item in choice.excluded:
+        if item.missing:
+            text = f"enabled but not in {zims.folder}: {item.file}"
+            warn(WarningMessage("zim_missing", text))
+        elif item.instead:
+            text = f"{item.file} is damaged ({item.reason}); {item.instead} is used in its place"
+            warn(WarningMessage("zim_damaged", text))
+        elif not item.older:
+            warn(WarningMessage("zim_unreadable", f"left out: {item.file}: {item.reason}"))
+    return choice.paths
 
 
 def _files(paths: Sequence[Path], warn: Warn) -> list[Corpus]:
@@ -171,15 +165,15 @@ def _from_server(settings: Settings, warn: Warn, deadline: Deadline) -> list[Cor
         warn(WarningMessage("kiwix_empty", f"{url} serves no book; reading the ZIM files instead"))
         return []
     by_name = {book.name: book for book in books}
-    enabled = [names.stable_name(name) for name in settings.zims.enabled]
+    enabled = list(dict.fromkeys(map(book_name, settings.zims.enabled)))
     served = [by_name[name] for name in enabled if name in by_name] if enabled else books
-    _name_unserved(settings, set(by_name), warn)
+    _name_unserved(settings, set(by_name), warn, deadline)
     return [KiwixCorpus(server, book) for book in served]
 
 
-def _name_unserved(settings: Settings, served: set[str], warn: Warn) -> None:
+def _name_unserved(settings: Settings, served: set[str], warn: Warn, deadline: Deadline) -> None:
     """Say which files of the folder the server left out (damaged, or new since its start)."""
-    here = [names.stable_name(path.name) for path in wanted_files(settings, warn)]
+    here = [book_name(path.name) for path in chosen_files(settings, warn, deadline)]
     if not set(here) & served:
         return  # another machine's server, or another folder's
     for name in here:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-from infoforge.corpus import names, page
+from infoforge.corpus import page
 from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.text.language import codes
 from infoforge.zimreader.process import PATIENCE, ZimError, ZimFile, ZimProcess, ZimTimeout
+from infoforge.zims import names
 
 _SHARE = 0.5
 """Share of the time left that one call may take while other corpora wait."""
@@ -34,7 +35,7 @@ class ZimCorpus:
         self, path: Path, process: ZimProcess | None = None, *, alone: bool = True
     ) -> None:
         self.path = path
-        self.name = names.stable_name(path.name)
+        self.name = names.book_name(path.name)
         self._share = 1.0 if alone else _SHARE
         try:
             self._zim = ZimFile(path, process)
@@ -46,12 +47,12 @@ class ZimCorpus:
             kind="zim",
             title=facts.metadata["Title"] or self.name,
             languages=codes(facts.metadata["Language"]),
-            date=names.date_of(path.name) or facts.metadata["Date"][:10],
+            date=names.month(path.name) or facts.metadata["Date"][:10],
             fulltext=facts.fulltext,
             titles=facts.titles,
             articles=facts.articles,
             origin=str(path),
-            flavour=names.flavour_of(path.name),
+            flavour=names.flavour(path.name),
         )
 
     def describe(self) -> CorpusInfo:

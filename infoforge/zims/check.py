@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from infoforge.zims.names import is_part, join_command, parts_of
 from infoforge.zims.units import MIB
-
-if TYPE_CHECKING:
-    from libzim.reader import Archive
 
 _HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
 _MAGIC = 0x044D495A
 _MD5 = 16
-_SAMPLES = 64
-_CONTENTS = 8
-# libzim gives an item as a whole: a film would be two gigabytes in memory.
-_LARGEST_CONTENT = 8 * MIB
 _READ = 4 * MIB
+QUICK_SECONDS = 60.0
+"""Seconds for the quick check; a disk that sleeps or is on a network needs some."""
+_ALL_SECONDS = 2 * 86400.0
+_MIME_LIST = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ def read_header(path: Path) -> Header:
         Damaged: No ZIM, or not all of it.
         OSError: The file cannot be read.
     """
-    size = path.stat().st_size
+    size = sum(part.stat().st_size for part in parts_of(path))
     with path.open("rb") as file:
         data = file.read(_HEADER.size)
     if len(data) < _HEADER.size:
@@ -88,56 +85,73 @@ def read_header(path: Path) -> Header:
     return Header(dashed, entries, sum_at if mime_at >= _HEADER.size else 0)
 
 
-def quick(path: Path) -> str:
-    """Look at the header, the index and a few articles; milliseconds even at 100 GB.
+def quick(path: Path, *, seconds: float = QUICK_SECONDS) -> str:
+    """Search and read in a file as questions do; milliseconds even at 100 GB.
+
+    libzim runs in a child process: a damaged file may end that, and not this program.
+
+    Args:
+        path: The file; of a split one, its first part.
+        seconds: Time for it.
 
     Returns:
         What is wrong, empty when nothing is.
     """
+    return examine(path, seconds=seconds)[0]
+
+
+def examine(path: Path, *, seconds: float = QUICK_SECONDS) -> tuple[str, bool]:
+    """As `quick`, and whether the result holds for as long as the file stays the same."""
+    from infoforge.zimreader.process import ZimError, ZimFile, ZimTimeout
+
     try:
         header = read_header(path)
-        _sample(path, header)
+        try:
+            file = ZimFile(path, keys=(), seconds=seconds)
+        except ZimTimeout:
+            raise
+        except ZimError as error:
+            raise Damaged(f"libzim cannot open it: {error}") from error
+        if file.facts.all_entries != header.entries:
+            found = file.facts.all_entries
+            raise Damaged(f"its header says {header.entries} entries and libzim finds {found}")
+        file.probe(seconds)
+        if is_part(path.name) and not file.facts.fulltext and _has_index(path):
+            # Xapian reads one file; libzim then says that there is no index.
+            raise Damaged("its full-text index lies in more than one part")
     except Damaged as error:
-        return str(error)
+        return _split(path, str(error)), True
     except OSError as error:
-        return f"it cannot be read: {error.strerror or error}"
-    return ""
+        return f"it cannot be read: {error.strerror or error}", False
+    except ZimTimeout:
+        return f"it cannot be searched and read within {seconds:.0f} seconds", False
+    except ZimError as error:
+        return _split(path, f"it cannot be searched and read: {error}"), True
+    return "", True
 
 
-def open_archive(path: Path) -> Archive:
-    """Open with libzim.
+def _has_index(path: Path) -> bool:
+    """Whether the list of media types has that of the search indexes."""
+    with path.open("rb") as file:
+        return b"octet-stream+xapian" in file.read(_MIME_LIST)
 
-    Raises:
-        Damaged: libzim says no.
+
+def _split(path: Path, problem: str) -> str:
+    """What is wrong with a file, and of a split one, how to join it."""
+    if not is_part(path.name):
+        return problem
+    return f"it is split and cannot be opened so ({problem}); join it: {join_command(path)}"
+
+
+def read_entries(path: Path) -> str:
+    """Read every entry, in a child process; what a file's checksum says nothing about.
+
+    Returns:
+        What is wrong, empty when nothing is.
     """
-    from libzim.reader import Archive
+    from infoforge.zimreader.process import probe_zim
 
-    try:
-        return Archive(path)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise Damaged(f"libzim cannot open it: {' '.join(str(error).split())}") from error
-
-
-def _sample(path: Path, header: Header) -> None:
-    archive = open_archive(path)
-    count = int(archive.all_entry_count)
-    if count != header.entries:
-        raise Damaged(f"its header says {header.entries} entries and libzim finds {count}")
-    # The same ones every time: a check that says yes today and no tomorrow helps nobody.
-    chosen = sorted(random.Random(count).sample(range(count), min(count, _SAMPLES)))  # noqa: S311
-    contents = 0
-    try:
-        for index in chosen:
-            entry = archive._get_entry_by_id(index)
-            entry.path, entry.title  # noqa: B018 - reading them is the check
-            item = None if entry.is_redirect or contents >= _CONTENTS else entry.get_item()
-            if item is not None and item.size <= _LARGEST_CONTENT:
-                memoryview(item.content)[:1].tobytes()
-                contents += 1
-        if archive.has_main_entry:
-            archive.main_entry.path  # noqa: B018 - as above
-    except (RuntimeError, KeyError, IndexError, ValueError) as error:
-        raise Damaged(f"its index is damaged: {' '.join(str(error).split())}") from error
+    return probe_zim(path, full=True, seconds=_ALL_SECONDS)
 
 
 def read_through(path: Path, progress: Callable[[int, int], None]) -> Sums:
@@ -152,22 +166,39 @@ def read_through(path: Path, progress: Callable[[int, int], None]) -> Sums:
         OSError: The disk cannot give a block.
     """
     header = read_header(path)
-    with path.open("rb", buffering=0) as file:
-        return sums_of(file.fileno(), path.stat().st_size, header.checksum_at, progress)
+    with ExitStack() as files:
+        parts = [files.enter_context(p.open("rb", buffering=0)) for p in parts_of(path)]
+        handles = [file.fileno() for file in parts]
+        size = sum(os.fstat(handle).st_size for handle in handles)
+        return _sums(handles, size, header.checksum_at, progress)
 
 
 def sums_of(handle: int, size: int, checksum_at: int, progress: Callable[[int, int], None]) -> Sums:
     """As `read_through`, of an open file."""
+    return _sums([handle], size, checksum_at, progress)
+
+
+def _sums(
+    handles: Sequence[int], size: int, checksum_at: int, progress: Callable[[int, int], None]
+) -> Sums:
     md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
     position, stored = 0, b""
-    while block := os.pread(handle, _READ, position):
+    for block in _blocks(handles):
         sha256.update(block)
         if checksum_at:
             inside = max(0, min(len(block), checksum_at - position))
             md5.update(block[:inside])
             stored += block[inside:][: _MD5 - len(stored)]
-        # A hundred gigabytes read once must not push the searched pages out of memory.
-        os.posix_fadvise(handle, position, len(block), os.POSIX_FADV_DONTNEED)
         position += len(block)
         progress(position, size)
     return Sums(stored == md5.digest() if checksum_at else None, sha256.hexdigest())
+
+
+def _blocks(handles: Sequence[int]) -> Iterator[bytes]:
+    for handle in handles:
+        position = 0
+        while block := os.pread(handle, _READ, position):
+            yield block
+            # A hundred gigabytes read once must not push the searched pages out of memory.
+            os.posix_fadvise(handle, position, len(block), os.POSIX_FADV_DONTNEED)
+            position += len(block)

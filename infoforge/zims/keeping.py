@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infoforge.contract import CheckFailed, UsageError
-from infoforge.zims.check import Damaged, Sums, quick, read_through
+from infoforge.zims.check import Damaged, Sums, quick, read_entries, read_through
 from infoforge.zims.events import Event, Report
-from infoforge.zims.names import edition, stable_name
+from infoforge.zims.inventory import CachedCheck, editions, find, is_enabled, is_meant, is_older
+from infoforge.zims.names import book_name, edition, parts_of, stable_name, url_name
 from infoforge.zims.partial import PARTIAL_DIR, note_path
-from infoforge.zims.shelf import editions, find, is_enabled, unfinished
+from infoforge.zims.shelf import unfinished
 from infoforge.zims.state import State, save_state
 
 
@@ -60,7 +61,7 @@ def verify(folder: Path, file: str, state: State, report: Report, *, full: bool)
         full: Read every byte; else header, index and a few articles.
     """
     path = folder / file
-    problem = quick(path)
+    problem = CachedCheck(fresh=True)(path)
     if problem or not full:
         return Verdict(file, problem, "header")
     try:
@@ -69,16 +70,20 @@ def verify(folder: Path, file: str, state: State, report: Report, *, full: bool)
         return Verdict(file, str(error), "all")
     except OSError as error:
         return Verdict(file, f"the disk cannot read all of it: {error.strerror or error}", "all")
-    problem = _compare(sums, state, path)
+    problem = _compare(sums, state, path) or read_entries(path)
     if not problem:
         state.remember(path, sums.sha256)
     return Verdict(file, problem, "all", sums.sha256)
 
 
+def _size(path: Path) -> int:
+    return sum(part.stat().st_size for part in parts_of(path))
+
+
 def _compare(sums: Sums, state: State, path: Path) -> str:
     """What the sums tell against the ZIM's own checksum and what is remembered of the file."""
     record = state.files.get(path.name)
-    known = record is not None and record.size == path.stat().st_size
+    known = record is not None and record.size == _size(path)
     if sums.md5 is False:
         return "its bytes are damaged: they do not fit its own checksum"
     if record is not None and known and record.sha256 != sums.sha256:
@@ -105,7 +110,7 @@ def remove(folder: Path, names: Sequence[str], state: State, *, force: bool) -> 
     files: list[str] = []
     broken_off: list[str] = []
     for name in names:
-        parts = [p for p in partials if name in (p, p.removesuffix(".zim"), stable_name(p))]
+        parts = [p for p in partials if is_meant(p, name)]
         broken_off += [p for p in parts if p not in broken_off]
         try:
             files += [f for f in find(folder, [name]) if f not in files]
@@ -119,7 +124,7 @@ def remove(folder: Path, names: Sequence[str], state: State, *, force: bool) -> 
         gone.append(_unlink(folder / PARTIAL_DIR / file, "broken-off download"))
     left = editions(folder)
     for file in files:
-        if stable_name(file) not in left:
+        if book_name(file) not in left:
             state.pins.pop(stable_name(file), None)
     save_state(folder, state)
     return gone
@@ -127,13 +132,14 @@ def remove(folder: Path, names: Sequence[str], state: State, *, force: bool) -> 
 
 def _refuse_last(folder: Path, files: Sequence[str]) -> None:
     groups = editions(folder)
-    for name in dict.fromkeys(stable_name(file) for file in files):
-        going = [file for file in groups[name] if file in files]
-        staying = [file for file in groups[name] if file not in files]
+    for book in dict.fromkeys(map(book_name, files)):
+        going = [file for file in groups[book] if file in files]
+        staying = [file for file in groups[book] if file not in files]
         if any(not quick(folder / f) for f in staying):
             continue
         good = [file for file in going if not quick(folder / file)]
         if good:
+            name = stable_name(good[0])
             raise CheckFailed(
                 f"{good[0]} is the only good edition of {name}: nothing was removed",
                 f"infoforge zims remove {name} --force removes it all the same",
@@ -159,17 +165,20 @@ def prune(
     """
     gone: list[Gone] = []
     kept: list[Kept] = []
-    for name, files in editions(folder).items():
+    for files in editions(folder).values():
         newest = _newest_right(folder, files, state, report, kept)
         for file in files[files.index(newest) + 1 :] if newest else []:
-            if state.pins.get(name) == edition(file):
+            if not is_older(file, newest):
+                kept.append(Kept(file, f"its name is {newest}'s but for case and accents"))
+            elif state.pins.get(stable_name(file)) == edition(file):
                 kept.append(Kept(file, "it is pinned"))
-            elif enabled and {file, file.removesuffix(".zim")} & set(enabled):
+            elif url_name(file) in map(url_name, enabled):
                 kept.append(Kept(file, "the configuration names this file"))
             else:
                 gone.append(_unlink(folder / file, f"older than {newest}", check=check))
     for item in unfinished(folder):
-        newer = [f for f in editions(folder).get(stable_name(item.file), []) if f >= item.file]
+        there = editions(folder).get(book_name(item.file), [])
+        newer = [f for f in there if not is_older(f, item.file)]
         if newer:
             path = folder / PARTIAL_DIR / item.file
             gone.append(_unlink(path, f"overtaken by {newer[0]}", check=check))
@@ -195,11 +204,10 @@ def _newest_right(
 
 def drop_older(folder: Path, file: str, state: State) -> list[Gone]:
     """Remove the older editions of a file that has just been verified, but for a pinned one."""
-    name = stable_name(file)
     gone = []
-    for other in editions(folder).get(name, []):
-        older = edition(other) < edition(file)
-        if older and state.pins.get(name) != edition(other):
+    for other in editions(folder).get(book_name(file), []):
+        pinned = state.pins.get(stable_name(other)) == edition(other)
+        if is_older(other, file) and not pinned:
             gone.append(_unlink(folder / other, f"older than {file}"))
     return gone
 
@@ -225,15 +233,17 @@ def enabled_after(enabled: Sequence[str], gone: Sequence[str], left: Sequence[st
 
 
 def _unlink(path: Path, reason: str, *, check: bool = False) -> Gone:
-    """Remove a file (a link, not what it leads to) and say how much it was.
+    """Remove a file (all its parts; a link, not what it leads to) and say how much it was.
 
     Raises:
         CheckFailed: It cannot be removed.
     """
     try:
-        size = path.lstat().st_size
+        parts = parts_of(path)
+        size = sum(part.lstat().st_size for part in parts)
         if not check:
-            path.unlink()
+            for part in parts:
+                part.unlink()
             note_path(path).unlink(missing_ok=True)
     except OSError as error:
         raise CheckFailed(

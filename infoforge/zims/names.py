@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
+import unicodedata
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from infoforge.contract import UsageError
@@ -16,17 +19,82 @@ NEWEST = "newest"
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~@-]{0,240}\.zim")
 
 
+# The extension of a file, and of the parts that one was split into.
+_EXTENSION = re.compile(r"\.zim(?:[a-z]{2})?", re.IGNORECASE)
+_PART = re.compile(r"(?P<whole>.+\.zim)[a-z]{2}")
+_FLAVOURS = ("maxi", "nopic", "mini")
+
+
+def stem(file: str) -> str:
+    """A file name without ``.zim`` (``.zimaa`` of a part)."""
+    match = _EXTENSION.search(file, max(0, len(file) - len(".zimaa")))
+    return file[: match.start()] if match and match.end() == len(file) else file
+
+
 def stable_name(file: str) -> str:
     """The name that all editions share: the file name without ``_YYYY-MM`` and ``.zim``."""
-    stem = file.removesuffix(".zim")
-    match = DATED.fullmatch(stem)
-    return match["name"] if match else stem
+    match = DATED.fullmatch(stem(file))
+    return match["name"] if match else stem(file)
 
 
 def edition(file: str) -> str:
     """The edition in a file name (``2026-06``, ``2026-06a``); empty when it has none."""
-    match = DATED.fullmatch(file.removesuffix(".zim"))
+    match = DATED.fullmatch(stem(file))
     return match["date"] + match["part"] if match else ""
+
+
+def month(file: str) -> str:
+    """``YYYY-MM`` of a file name with an edition, else empty."""
+    return edition(file)[:7]
+
+
+def flavour(file: str) -> str:
+    """``maxi``, ``nopic`` or ``mini`` where the file name says so."""
+    last = book_name(file).rpartition("_")[2]
+    return last if last in _FLAVOURS else ""
+
+
+def url_name(file: str) -> str:
+    """The name that kiwix-serve gives a file in its URLs (libkiwix: lower case, no accents).
+
+    Two names are the same ZIM's when this is equal: it is what every comparison goes by.
+    """
+    plain = unicodedata.normalize("NFD", stem(file).lower())
+    plain = "".join(c for c in plain if not unicodedata.category(c).startswith("M"))
+    return unicodedata.normalize("NFC", plain).replace(" ", "_").replace("+", "plus")
+
+
+def book_name(file: str) -> str:
+    """The stable name as kiwix-serve writes it: the name of the corpus, and of its citations."""
+    return stable_name(url_name(file))
+
+
+def is_part(file: str) -> bool:
+    """Whether a file name is that of a part (``a.zimaa``)."""
+    return _PART.fullmatch(file) is not None
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files that hold a ZIM: itself, or the parts that it was split into, in order."""
+    match = _PART.fullmatch(path.name)
+    if match is None:
+        return [path]
+    start = match["whole"]
+    others = (p for p in path.parent.iterdir() if p.name.startswith(start))
+    return sorted(p for p in others if len(p.name) == len(start) + 2 and is_part(p.name))
+
+
+def located(path: Path) -> Path:
+    """The file that is opened for a path: the first part where the whole file is not there."""
+    part = path.with_name(f"{path.name}aa")
+    return part if path.suffix == ".zim" and not path.exists() and part.is_file() else path
+
+
+def join_command(path: Path) -> str:
+    """The shell command that makes one file of the parts."""
+    whole = path.with_name(_PART.sub(r"\g<whole>", path.name))
+    parts = " ".join(shlex.quote(str(part)) for part in parts_of(path))
+    return f"cat {parts} > {shlex.quote(str(whole))}"
 
 
 def file_name(url: str) -> str:
@@ -82,7 +150,7 @@ def parse_wanted(text: str) -> Wanted:
         raise UsageError(f"'{text}': only http and https can be pulled", hint)
     rest, _, period = text.partition("@")
     name, _, flavour = rest.partition(":")
-    name = name.removesuffix(".zim")
+    name = stem(name)
     if not name or "/" in name or ("@" in text and not period) or (":" in rest and not flavour):
         raise UsageError(f"'{text}' names no ZIM", hint)
     if period and period != NEWEST and not EDITION.fullmatch(period):

@@ -13,10 +13,10 @@ from infoforge.zims.catalog import Entry, choose, fetch_catalog
 from infoforge.zims.check import Damaged, quick, read_through
 from infoforge.zims.download import Download, Fetched, Options
 from infoforge.zims.events import Event, Report
+from infoforge.zims.inventory import editions
 from infoforge.zims.keeping import drop_older
-from infoforge.zims.names import NEWEST, Wanted, edition, stable_name
+from infoforge.zims.names import NEWEST, Wanted, book_name, edition, stable_name
 from infoforge.zims.partial import kept_bytes
-from infoforge.zims.shelf import editions
 from infoforge.zims.source import Source, resolve
 from infoforge.zims.space import Space, balance, require
 from infoforge.zims.state import State, load_state, save_state
@@ -207,8 +207,8 @@ def _source(job: Job, lookup: Lookup, wanted: Wanted, period: str) -> Source:
 def step_for(job: Job, source: Source, state: State, *, pin: str = "") -> Step:
     """What is to be done for one source: nothing, when the very file is there."""
     target = job.folder / source.file
-    name = stable_name(source.file)
-    older = tuple(f for f in editions(job.folder).get(name, []) if f != source.file)
+    there = editions(job.folder).get(book_name(source.file), [])
+    older = tuple(f for f in there if f != source.file)
     size, digest = source.size, source.sha256
     reason = _difference(job, target, source, state)
     if not reason:

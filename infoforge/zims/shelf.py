@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from infoforge.config.settings import KiwixSettings
-from infoforge.contract import UsageError
 from infoforge.text.languages import alpha2
-from infoforge.zims.check import Damaged, open_archive, quick
-from infoforge.zims.names import edition, stable_name
+from infoforge.zimreader.process import ZimError, ZimFacts, ZimFile, ZimProcess
+from infoforge.zims.inventory import CachedCheck, QualityCheck, editions, is_enabled
+from infoforge.zims.names import edition, parts_of, stable_name
 from infoforge.zims.partial import PARTIAL_DIR, read_note
 from infoforge.zims.state import State
 
-if TYPE_CHECKING:
-    from libzim.reader import Archive
-
 _SERVER_TIMEOUT = 3.0
+_METADATA = ("Title", "Language", "Date", "Counter", "Flavour")
+_NO_FACTS = ZimFacts("", False, False, False, 0, 0, 0, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +76,6 @@ class Unfinished:
     size: int
 
 
-def zim_files(folder: Path) -> list[str]:
-    """The names of the ZIM files in a folder, sorted; none when it is not there."""
-    if not folder.is_dir():
-        return []
-    return sorted(p.name for p in folder.glob("*.zim") if not p.name.startswith("."))
-
-
 def unfinished(folder: Path) -> list[Unfinished]:
     """The partial downloads, sorted by name."""
     found = []
@@ -92,16 +83,6 @@ def unfinished(folder: Path) -> list[Unfinished]:
         note = read_note(path)
         found.append(Unfinished(path.name, path.stat().st_size, note.size if note else 0))
     return found
-
-
-def editions(folder: Path) -> dict[str, list[str]]:
-    """Stable name -> files of that name, newest first."""
-    groups: dict[str, list[str]] = {}
-    for file in zim_files(folder):
-        groups.setdefault(stable_name(file), []).append(file)
-    for files in groups.values():
-        files.sort(key=lambda file: (edition(file), file), reverse=True)
-    return groups
 
 
 def read_shelf(
@@ -116,74 +97,78 @@ def read_shelf(
         served: UUIDs in kiwix-serve's catalog; ``None`` when it cannot be asked.
     """
     shelf: list[Zim] = []
-    for name, files in sorted(editions(folder).items()):
+    look = _Look(enabled, state, served, CachedCheck())
+    for _, files in sorted(editions(folder).items()):
         newest = ""
         for file in files:
-            zim = _look(folder / file, name, enabled, state, served, newest=not newest)
+            zim = look.at(folder / file, newest=not newest)
             newest = newest or ("" if zim.problem else file)
             shelf.append(zim)
     return shelf
 
 
-def _look(
-    path: Path,
-    name: str,
-    enabled: Sequence[str],
-    state: State,
-    served: frozenset[str] | None,
-    *,
-    newest: bool,
-) -> Zim:
-    problem = quick(path)
-    archive: Archive | None = None
-    try:
-        archive = None if problem else open_archive(path)
-    except Damaged as error:
-        problem = str(error)
-    record = state.trusted(path)
-    when = (_meta(archive, "Date") or edition(path.name)) if archive else edition(path.name)
-    uuid = str(archive.uuid).lower() if archive else ""
-    languages = _meta(archive, "Language").split(",")
-    return Zim(
-        file=path.name,
-        name=name,
-        edition=edition(path.name),
-        title=_meta(archive, "Title") or name,
-        languages=tuple(dict.fromkeys(alpha2(code) for code in languages if code.strip())),
-        date=when,
-        age_days=_age(when),
-        size=path.stat().st_size if path.exists() else 0,
-        articles=_articles(archive),
-        fulltext=bool(archive and archive.has_fulltext_index),
-        problem=problem,
-        verified=record.verified if record else "",
-        newest=newest and not problem,
-        enabled=is_enabled(path.name, enabled),
-        pinned=bool(edition(path.name)) and state.pins.get(name) == edition(path.name),
-        served=None if served is None else uuid in served,
-        uuid=uuid,
-        flavour=_meta(archive, "Flavour"),
-        link=path.is_symlink(),
-    )
+class _Look:
+    """What is known before the files are looked at, and the process that opens them."""
+
+    def __init__(
+        self,
+        enabled: Sequence[str],
+        state: State,
+        served: frozenset[str] | None,
+        check: QualityCheck,
+    ) -> None:
+        self._enabled = enabled
+        self._state = state
+        self._served = served
+        self._check = check
+        self._process: ZimProcess | None = None
+
+    def at(self, path: Path, *, newest: bool) -> Zim:
+        """Look at one file; ``newest`` says that no newer one is good."""
+        problem = self._check(path)
+        facts = _NO_FACTS
+        try:
+            if not problem:
+                self._process = self._process or ZimProcess()
+                facts = ZimFile(path, self._process, keys=_METADATA).facts
+        except ZimError as error:
+            problem = str(error)
+        name, period = stable_name(path.name), edition(path.name)
+        metadata = {key: " ".join(value.split()) for key, value in facts.metadata.items()}
+        languages = metadata.get("Language", "").split(",")
+        when = metadata.get("Date") or period
+        record = self._state.trusted(path)
+        return Zim(
+            file=path.name,
+            name=name,
+            edition=period,
+            title=metadata.get("Title") or name,
+            languages=tuple(dict.fromkeys(alpha2(code) for code in languages if code.strip())),
+            date=when,
+            age_days=_age(when),
+            size=sum(part.stat().st_size for part in parts_of(path) if part.exists()),
+            articles=_articles(metadata.get("Counter", ""), facts),
+            fulltext=facts.fulltext,
+            problem=problem,
+            verified=record.verified if record else "",
+            newest=newest and not problem,
+            enabled=is_enabled(path.name, self._enabled),
+            pinned=bool(period) and self._state.pins.get(name) == period,
+            served=None if self._served is None else facts.uuid in self._served,
+            uuid=facts.uuid,
+            flavour=metadata.get("Flavour", ""),
+            link=path.is_symlink(),
+        )
 
 
-def _meta(archive: Archive | None, key: str) -> str:
-    if archive is None or key not in archive.metadata_keys:
-        return ""
-    try:
-        return " ".join(bytes(archive.get_metadata(key)).decode("utf-8", "replace").split())
-    except (RuntimeError, KeyError):
-        return ""
-
-
-def _articles(archive: Archive | None) -> int:
+def _articles(counter: str, facts: ZimFacts) -> int:
     """Pages of text, as the Counter has them; libzim's own count when there is no Counter."""
     total = 0
-    for part in _meta(archive, "Counter").split(";"):
+    for part in counter.split(";"):
         kind, _, count = part.strip().rpartition("=")
-        if kind.startswith("text/html") and count.isdecimal():
+        if kind.startswith("text/html") and count.isdecimal() and len(count) < 20:
             total += int(count)
-    return total or (int(archive.article_count) if archive else 0)
+    return total or facts.articles
 
 
 def _age(when: str) -> int | None:
@@ -192,38 +177,6 @@ def _age(when: str) -> int | None:
     except ValueError:
         return None
     return max(0, (date.today() - day).days)
-
-
-def is_enabled(file: str, enabled: Sequence[str]) -> bool:
-    """Whether the configuration lets a file be used: by either of its names, or by silence."""
-    return not enabled or bool({file, file.removesuffix(".zim"), stable_name(file)} & set(enabled))
-
-
-def find(folder: Path, names: Sequence[str]) -> list[str]:
-    """The files that are meant by file names or stable names.
-
-    Raises:
-        UsageError: A name fits no file.
-    """
-    files = zim_files(folder)
-    chosen: list[str] = []
-    for name in names:
-        exact = [f for f in files if name in (f, f.removesuffix(".zim"))]
-        found = exact or [f for f in files if stable_name(f) == name]
-        if not found:
-            raise unknown(folder, name)
-        chosen += [f for f in found if f not in chosen]
-    return chosen
-
-
-def unknown(folder: Path, name: str) -> UsageError:
-    """The error for a name that fits no file, with the nearest that does."""
-    import difflib
-
-    names = [*editions(folder), *zim_files(folder)]
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]}?" if near else "see infoforge zims list"
-    return UsageError(f"no ZIM '{name}' in {folder}", hint)
 
 
 def served_uuids(kiwix: KiwixSettings) -> frozenset[str] | None:
@@ -247,46 +200,3 @@ def served_uuids(kiwix: KiwixSettings) -> frozenset[str] | None:
     except (InfoForgeError, kiwix_catalog.CatalogError):
         return None
     return frozenset(book.uuid for book in books)
-
-
-def switched(
-    enabled: Sequence[str], present: Sequence[str], names: Sequence[str], *, on: bool
-) -> list[str]:
-    """The new list of enabled ZIMs.
-
-    Args:
-        enabled: The list as it is; empty means all.
-        present: The files of the folder.
-        names: File names or stable names to switch; each fits a file or stands in the list.
-        on: Enable or disable.
-
-    Raises:
-        UsageError: Nothing would be left: an empty list would mean all of them.
-    """
-    result = list(enabled)
-    if on:
-        if not enabled:
-            return []
-        result += [n for n in names if n not in result and not _covers(result, n)]
-        return result
-    if not enabled:
-        result = list(dict.fromkeys(stable_name(file) for file in present))
-    aliases = {alias for name in names for alias in _aliases(name)}
-    left = [item for item in result if item not in aliases and stable_name(item) not in names]
-    if not left:
-        raise UsageError(
-            "that would leave no ZIM enabled, and an empty list means all of them",
-            "enable another one first, or remove the files",
-        )
-    return left if left != result or enabled else []
-
-
-def _covers(enabled: Sequence[str], name: str) -> bool:
-    """Whether an entry of the list lets the name in already."""
-    return bool({name, name.removesuffix(".zim"), stable_name(name)} & set(enabled))
-
-
-def _aliases(name: str) -> set[str]:
-    """The ways in which one ZIM may stand in the list."""
-    stem = name.removesuffix(".zim")
-    return {name, stem, f"{stem}.zim", stable_name(name)}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from infoforge.contract import InfoForgeError
 from infoforge.zims.check import quick
-from infoforge.zims.names import edition, stable_name
+from infoforge.zims.inventory import editions, unknown
+from infoforge.zims.names import book_name, edition, stable_name
 from infoforge.zims.pull import Job, Lookup, Step, step_for
-from infoforge.zims.shelf import editions, unknown
 from infoforge.zims.source import resolve
 from infoforge.zims.state import State
 
@@ -49,14 +49,15 @@ def outlook(job: Job, names: Sequence[str], state: State) -> list[Outlook]:
         CheckFailed: The catalog cannot be read.
     """
     groups = editions(job.folder)
-    wanted = [stable_name(name) for name in names] or list(groups)
-    for name in wanted:
-        if name not in groups:
-            raise unknown(job.folder, name)
+    for name in names:
+        if book_name(name) not in groups:
+            raise unknown(job.folder, stable_name(name))
+    wanted = [book_name(name) for name in names] or list(groups)
     lookup = Lookup(job, many=True)
     result = []
-    for name in dict.fromkeys(wanted):
-        file = groups[name][0]
+    for book in dict.fromkeys(wanted):
+        file = groups[book][0]
+        name = stable_name(file)
         if name in state.pins:
             result.append(Outlook(name, file, "", "pinned"))
             continue

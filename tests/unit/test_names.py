@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from infoforge.corpus import names, page
+from infoforge.corpus import page
 from infoforge.records import CorpusInfo
+from infoforge.zims import names
 
 
 @pytest.mark.parametrize(
@@ -29,9 +30,9 @@ from infoforge.records import CorpusInfo
 def test_a_name_is_split_into_what_it_says(
     file_name: str, stable: str, date: str, flavour: str
 ) -> None:
-    assert names.stable_name(file_name) == stable
-    assert names.date_of(file_name) == date
-    assert names.flavour_of(file_name) == flavour
+    assert names.book_name(file_name) == stable
+    assert names.month(file_name) == date
+    assert names.flavour(file_name) == flavour
 
 
 def test_the_name_in_urls_is_the_one_that_kiwix_serve_makes() -> None:
@@ -39,8 +40,8 @@ def test_the_name_in_urls_is_the_one_that_kiwix_serve_makes() -> None:
 
 
 def test_a_name_given_twice_is_the_same() -> None:
-    name = names.stable_name("Wiki pedia+Ünï_2026-06.zim")
-    assert names.stable_name(name) == name
+    name = names.book_name("Wiki pedia+Ünï_2026-06.zim")
+    assert names.book_name(name) == name
 
 
 INFO = CorpusInfo("wiki_en", "zim", "Wiki", ("en",), "2026-06", origin=str(Path("wiki.zim")))

@@ -14,8 +14,9 @@ from infoforge.config.settings import KiwixSettings
 from infoforge.contract import CheckFailed, UsageError
 from infoforge.zims.check import quick, read_through
 from infoforge.zims.events import Event, silent
+from infoforge.zims.inventory import switched
 from infoforge.zims.keeping import enabled_after, prune, remove, verify
-from infoforge.zims.shelf import Zim, read_shelf, served_uuids, switched
+from infoforge.zims.shelf import Zim, read_shelf, served_uuids
 from infoforge.zims.state import STATE_FILE, State, load_state, save_state
 
 MakeZim = Callable[..., Path]
