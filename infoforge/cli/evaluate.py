@@ -183,7 +183,7 @@ def explain(
 ) -> int:
     """One page of why for QUESTION: words, searches, candidates and their scores, passages.
 
-    No model is asked. Exit code 3 when nothing passed the gate, as ask would have it.
+    No model is asked. Exit code 3 when nothing passed the relevance filter, as ask would have it.
 
     Example: infoforge explain "Who wrote Kokoro?"
     """

@@ -250,7 +250,7 @@ def _candidates(view: Row) -> str:
 
 def _kept(view: Row) -> str:
     if not view["passages"]:
-        return "nothing passed the gate: ask would exit with code 3"
+        return "nothing passed the relevance filter: ask would exit with code 3"
     lines = [
         f"passages, at most {view['budget']['sources']} in "
         f"{view['budget']['characters']:,} characters:"

@@ -1,4 +1,4 @@
-"""The way from a question to ranked articles: titles and full text, reading, ranking, the gate."""
+"""The way from a question to ranked articles: titles, full text, reading, ranking, relevance."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Found:
 
     Attributes:
         keywords: The question's keywords.
-        ranked: Articles that passed the gate, best first.
+        ranked: Articles that passed the relevance filter, best first.
         refused: Articles that were read and did not pass, best first.
         steps: The requests for candidates, in order.
         seconds: Wall time by stage: ``candidates``, ``reading``, ``ranking``.

@@ -48,7 +48,7 @@ def passages(
     """Trim articles to numbered passages.
 
     Args:
-        ranked: Articles that passed the gate, best first.
+        ranked: Articles that passed the relevance filter, best first.
         keywords: The question's keywords.
         budget: Characters for all passages together.
         count: How many sources at most.
