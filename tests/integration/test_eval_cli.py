@@ -198,7 +198,7 @@ def test_explain_for_people_and_programs(run_cli, zim):
 def test_explain_says_why_nothing_was_found(run_cli, zim):
     done = run_cli("explain", "--zim", zim, "What is a qzxvbnm?")
     assert done.code == 3
-    assert "nothing passed the gate" in done.stdout
+    assert "nothing passed the relevance filter" in done.stdout
     told = run_cli("explain", "--zim", zim, "--json", "What is a qzxvbnm?")
     assert (told.code, told.json["status"]) == (3, "nothing_found")
     assert valid("explain", told.json["data"])["passages"] == []
