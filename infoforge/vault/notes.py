@@ -154,6 +154,7 @@ class _Reader:
                 return
         if self.bare and level <= self.path[-1][0]:
             self.blocks.append(NoteBlock(self._headings(), "text", self.path[-1][1]))
+            self.bare = False
         while self.path and self.path[-1][0] >= level:
             self.path.pop()
         if text:

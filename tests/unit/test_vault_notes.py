@@ -181,3 +181,8 @@ def test_a_note_is_counted_in_few_calls():
     sections = "\n\n".join(f"## S{n}\n\nsome words of part {n}\n\nmore" for n in range(40))
     assert len(chunks(parse(f"# T\n\n{sections}", "x"), count, 100)) == 40
     assert len(calls) <= 3
+
+
+@pytest.mark.parametrize("text", ["# A\n## B\n#\n", "# A\n\n# \n", "B\n---\n# ", "#\n##\n# A\n#"])
+def test_a_heading_without_words_ends_the_section_before(text: str) -> None:
+    assert "" not in [heading for block in parse(text, "n.md").blocks for heading in block.headings]
