@@ -21,6 +21,11 @@ def container(restarts: int, *files: str, name: str = "a", status: str = "runnin
     return Container(name, status, "", files, "", 1, True, "", restarts, "")
 
 
+def unnoticed(_path: Path) -> str:
+    """A quick check that does not find the damage, which may be in any article."""
+    return ""
+
+
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -40,9 +45,9 @@ def test_the_file_that_ends_the_server_is_excluded_at_the_second_death(folder: P
     settings = ZimSettings(folder=folder)
     assert observe(container(0, *files), folder, START) == ()
     assert observe(container(1, *files), folder, START + 30) == ()
-    assert "rotten.zim" in {book.file for book in select(settings).books}
+    assert "rotten.zim" in {book.file for book in select(settings, unnoticed).books}
     assert observe(container(2, *files), folder, START + 60) == ("rotten.zim",)
-    selection = select(settings)
+    selection = select(settings, unnoticed)
     assert [book.file for book in selection.books] == ["cats_en_2026-06.zim"]
     (left_out,) = selection.bad
     assert left_out.file == "rotten.zim"
