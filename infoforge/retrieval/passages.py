@@ -200,8 +200,11 @@ def _units(item: Ranked) -> list[_Unit]:
             begin = item.text.find(sentence, at, end)
             if begin < 0:
                 continue
-            units.append(_Unit(begin, begin + len(sentence), number, section))
-            at = begin + len(sentence)
+            end_of_sentence = begin + len(sentence)
+            if at == start and item.text[start:begin].isspace():
+                begin = start  # the indentation of code
+            units.append(_Unit(begin, end_of_sentence, number, section))
+            at = end_of_sentence
     return units
 
 
@@ -299,8 +302,8 @@ def _joined(
         elif unit.section != before.section:
             parts.append(f"\n[{heading}] {text}" if heading and headings else f"\n{text}")
         elif unit.line != before.line:
-            follows = unit.line == before.line + 1 and unit.start - before.end <= 2
-            parts.append(f"\n{text}" if follows else f"\n… {text}")
+            between = item.text[before.end : unit.start]
+            parts.append(f"{between}{text}" if between.isspace() else f"\n… {text}")
         elif unit.start - before.end <= 2:
             parts.append(f" {text}")
         else:

@@ -63,6 +63,7 @@ def _ends(line: str, match: re.Match[str], start: int) -> bool:
         or (len(last) == 1 and last.isalpha())  # an initial: J. Smith
         or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last) is not None  # U.S.A, z.B
         or (last.isdigit() and len(last) <= 2 and not _starts_sentence(after))  # 9. Februar
+        or (last.isdigit() and len(last) <= 3 and match.start() == len(last))  # 2. of a list
     )
     return match.end() == len(line) or not goes_on
 

@@ -12,6 +12,7 @@ from infoforge.records import Article, Relevance, Section
 from infoforge.retrieval.keywords import keywords
 from infoforge.retrieval.passages import passage, passages, shares
 from infoforge.retrieval.ranking import Ranked, score
+from infoforge.text.sentences import sentences as split_sentences
 
 QUESTION = "Who wrote the novel Kokoro and when was it published?"
 ASKED = keywords(QUESTION, "en")
@@ -177,3 +178,17 @@ def test_a_citation_of_a_pdf_has_the_page_where_the_words_stand() -> None:
     for budget in (500, 100_000):
         sources = passages([score(article, ASKED, {})], ASKED, budget)
         assert sources[0].url == "u#page=3"
+
+
+def test_code_keeps_its_indentation_and_its_blank_lines() -> None:
+    code = "def kokoro(novel):\n    if novel:\n\n        return novel"
+    page = item("Kokoro", ("", FILLER), ("Code", f"{FILLER}\n{code}\n{FILLER}"))
+    assert code in passage(page, ASKED, 900)
+
+
+def test_an_item_of_a_numbered_list_keeps_its_number() -> None:
+    entry = "12. The novel Kokoro was published."
+    page = item("Kokoro", ("", FILLER), ("List", f"{FILLER}\n{entry}\n{FILLER}"))
+    assert entry in passage(page, ASKED, 600)
+    assert split_sentences(entry) == [entry]
+    assert split_sentences("It has 12. The novel ends.") == ["It has 12.", "The novel ends."]
