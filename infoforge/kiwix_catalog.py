@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from infoforge.text import xmltree
-from infoforge.text.parse import parse_count
+from infoforge.text.parse import integer
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -144,6 +144,6 @@ def _book(entry: Element, base: str) -> ServedBook:
         url=url,
         languages=text(entry, "language"),
         tags=text(entry, "tags"),
-        articles=parse_count(text(entry, "articleCount")),
+        articles=integer(text(entry, "articleCount")),
         issued=text(entry, "issued") or text(entry, "updated"),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import threading
@@ -25,6 +24,7 @@ from infoforge.contract import (
     WarningMessage,
 )
 from infoforge.text.display import to_json
+from infoforge.text.parse import from_json
 
 GIVE_UP = 3
 """Questions in a row that find everything down, after which the batch stops."""
@@ -67,7 +67,7 @@ def read_questions(file: Path) -> tuple[Line, ...]:
 
 def _line(row: str, number: int, file: Path) -> Line:
     try:
-        found = json.loads(row)
+        found = from_json(row)
     except ValueError as error:
         raise _bad(f"{file}:{number}: not JSON: {error}") from error
     if isinstance(found, str):
@@ -101,7 +101,7 @@ def answered(output: Path, lines: Sequence[Line], warn: Warn) -> list[Document]:
         os.truncate(output, len(whole))
     found: list[Document] = []
     try:
-        found = [json.loads(row) for row in whole.decode("utf-8").split("\n") if row]
+        found = [from_json(row) for row in whole.decode("utf-8").split("\n") if row]
         ids = [document["id"] for document in found]
     except (ValueError, KeyError, TypeError):
         ids = [""]

@@ -14,6 +14,7 @@ from typing import Any
 from infoforge.config.locate import state_folder
 from infoforge.contract import STATUS_BY_EXIT
 from infoforge.files import lock
+from infoforge.text.parse import from_json
 
 LARGEST = 1_000_000
 """Bytes of the file; beyond it the older half goes."""
@@ -60,7 +61,7 @@ def _halve(descriptor: int) -> None:
     rows = os.pread(descriptor, 2 * LARGEST, 0).splitlines(keepends=True)
     gone = 0
     with suppress(ValueError, KeyError, TypeError, IndexError):
-        gone = int(json.loads(rows[0])["dropped"])
+        gone = int(from_json(rows[0])["dropped"])
         del rows[0]
     half = len(rows) // 2
     head = json.dumps({"dropped": gone + half}).encode() + b"\n"
@@ -104,7 +105,7 @@ def _read(path: Path) -> tuple[int, list[dict[str, Any]]]:
     dropped, rows = 0, []
     for line in lines:
         with suppress(ValueError, KeyError, TypeError):
-            row = json.loads(line)
+            row = from_json(line)
             if "dropped" in row:
                 dropped = int(row["dropped"])
                 continue

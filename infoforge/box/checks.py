@@ -22,6 +22,7 @@ from infoforge.box.health import (
 )
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import WarningMessage
+from infoforge.text.parse import integer
 
 if TYPE_CHECKING:
     from infoforge.corpus.base import Corpus
@@ -138,9 +139,9 @@ def months_between(dump: str, today: date) -> int | None:
     """Whole months from the date of a dump (``2026-06``, ``2026-06-15``) to today, or ``None``."""
     year, _, rest = dump.partition("-")
     month = rest[:2]
-    if not (year.isdigit() and month.isdigit()):
+    if not (integer(year, most=9999) and integer(month, most=12)):
         return None
-    return (today.year - int(year)) * 12 + today.month - int(month)
+    return 12 * (today.year - integer(year)) + today.month - integer(month)
 
 
 def days_between(dump: str, today: date) -> int | None:

@@ -18,6 +18,7 @@ from infoforge.box.books import Selection
 from infoforge.box.host import Host, Mount
 from infoforge.box.podman import BoxError, Podman
 from infoforge.config.settings import BoxSettings
+from infoforge.text.parse import from_json
 
 LABEL = "infoforge.fingerprint"
 """Label of the container that holds what it was made from."""
@@ -328,6 +329,6 @@ def _is_conmon(pid: int) -> bool:
 
 def _files(label: str) -> tuple[str, ...]:
     try:
-        return tuple(str(name) for name in json.loads(label))
+        return tuple(str(name) for name in from_json(label))
     except (ValueError, TypeError):
         return ()

@@ -19,6 +19,7 @@ from infoforge.box.repair import Repair
 from infoforge.config.locate import state_folder
 from infoforge.config.settings import Settings
 from infoforge.contract import CheckFailed, Warn, WarningMessage
+from infoforge.text.parse import from_json
 
 EVENTS = 500
 """Changes that are kept; when a quarter more have come, the oldest go."""
@@ -108,7 +109,7 @@ class StateStore:
     def read(self) -> MonitorState:
         """The state; an empty one when there is none or it is damaged."""
         with suppress(OSError, ValueError, TypeError, AttributeError):
-            known = json.loads(self.state_file.read_text("utf-8"))
+            known = from_json(self.state_file.read_text("utf-8"))
             state = MonitorState(
                 **{key: known[key] for key in MonitorState.__slots__ if key in known}
             )
@@ -142,7 +143,7 @@ class StateStore:
         found = []
         for row in self._rows():
             with suppress(ValueError):
-                change = json.loads(row)
+                change = from_json(row)
                 if isinstance(change, dict):
                     found.append(change)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.contract import CheckFailed
+from infoforge.text.parse import from_json
 
 UNIT_VARIABLE = "INFOFORGE_UNIT"
 """Set by the systemd unit for its own processes."""
@@ -170,7 +170,7 @@ class Podman:
         """Call Podman and read its output as a JSON object; empty when it printed none."""
         out = self.call(*args)
         try:
-            found = json.loads(out)
+            found = from_json(out)
         except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
@@ -190,7 +190,7 @@ class Podman:
                 f"podman {kind} inspect {name} failed ({reply.code}): {complaint(reply)}",
                 remedy(reply.err),
             )
-        found: Sequence[dict[str, Any]] = json.loads(reply.out or "[]")
+        found: Sequence[dict[str, Any]] = from_json(reply.out or "[]")
         return found[0] if found else None
 
 

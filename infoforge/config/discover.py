@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from infoforge.config.settings import home
+from infoforge.text.parse import from_json, integer
 
 MODEL_PORTS = {11434: "ollama", 8080: "llama-cpp", 8000: "vllm", 1234: "lm-studio"}
 """Usual local ports of model servers, and the name that an endpoint there gets."""
@@ -134,13 +134,13 @@ def _get(url: str) -> bytes:
 
 def _models(name: str, url: str) -> ModelServer | None:
     try:
-        rows = json.loads(_get(f"{url}/models"))["data"]
+        rows = from_json(_get(f"{url}/models"))["data"]
         models = tuple(str(row["id"]) for row in rows)
-        lengths = [row.get("max_model_len") for row in rows]
+        lengths = [integer(row.get("max_model_len")) for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     # vLLM says what it gives; what others list is what the model could take, which is no promise.
-    known = [n for n in lengths if isinstance(n, int) and n >= 512]
+    known = [n for n in lengths if n >= 512]
     return ModelServer(name, url, models, min(known, default=0))
 
 

@@ -18,6 +18,7 @@ Plain: TypeAlias = Any
 """dict, list, str, int, float, bool or None, nested."""
 
 MAX_BYTES = 1_000_000
+_MOST_DIGITS = 40
 MAX_VALUES = 20_000
 """Values after aliases are expanded: a few lines of nested aliases can mean billions."""
 MAX_DEPTH = 24
@@ -119,6 +120,8 @@ def _without_empty(value: Plain) -> Plain:
 
 
 def _integer(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(text)
     return int(text, 0 if text[:2] in ("0x", "0o") else 10)
 
 

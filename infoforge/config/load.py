@@ -18,6 +18,7 @@ from infoforge.config.locate import Location, locate, xdg
 from infoforge.config.settings import Settings
 from infoforge.contract import ConfigError
 from infoforge.files import write_atomic
+from infoforge.text.parse import from_json
 
 __all__ = ["api_key", "load", "read_file"]
 
@@ -95,7 +96,7 @@ def _valid(text: bytes, file: Path, environ: Mapping[str, str]) -> dict[str, Any
 def _recall(marker: Path, key: str) -> dict[str, Any] | None:
     """The data kept under this key; a damaged or foreign marker is as good as none."""
     with suppress(OSError, ValueError, RecursionError):
-        kept = json.loads(marker.read_bytes())
+        kept = from_json(marker.read_bytes())
         if isinstance(kept, dict) and kept.get("key") == key:
             data = kept.get("data")
             body = json.dumps(data, sort_keys=True).encode()

@@ -8,7 +8,6 @@ UTF-8 whatever the header says; an error's body is not parsed, its status code i
 from __future__ import annotations
 
 import html
-import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
@@ -19,7 +18,7 @@ from infoforge.corpus.base import CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, CorpusInfo, Hit, Hits
 from infoforge.text import xmltree
 from infoforge.text.language import codes
-from infoforge.text.parse import parse_count
+from infoforge.text.parse import from_json, integer
 from infoforge.text.words import fold
 from infoforge.zims import names
 
@@ -187,7 +186,7 @@ class KiwixCorpus:
         total = channel.findtext(".//{http://a9.com/-/spec/opensearch/1.1/}totalResults", "0")
         # 3.3 groups the digits by the locale's sign.
         digits = re.sub(r"[^0-9]", "", total)
-        return hits, parse_count(digits) if digits else None
+        return hits, integer(digits) if digits else None
 
     def _halves(
         self, pattern: str, start: int, size: int, deadline: Deadline, left: list[int]
@@ -221,7 +220,7 @@ class KiwixCorpus:
         if answer.status != 200:
             raise CorpusError(f"{self.name}: suggest answers HTTP {answer.status}")
         try:
-            rows = json.loads(answer.body.decode("utf-8", "replace"), strict=False)
+            rows = from_json(answer.body.decode("utf-8", "replace"), strict=False)
             return tuple(
                 Hit(self.name, html.unescape(row["path"]), html.unescape(row["value"]))
                 for row in rows

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any
 
 from infoforge.contract import UsageError
+from infoforge.text.parse import from_json
 
 Row = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ def load(path: Path) -> dict[str, Row]:
         UsageError: The file is no report.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = from_json(path.read_text(encoding="utf-8"))
         rows = document["data"]["questions"]
         return {row["id"]: row for row in rows if row["question"] is not None}
     except OSError as error:

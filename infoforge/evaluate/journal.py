@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.contract import UsageError
+from infoforge.text.parse import from_json
 
 _VERSION = 1
 
@@ -58,7 +59,7 @@ class Journal:
         # A last line without its end was cut off while it was being written.
         whole, torn = lines[:-1], lines[-1]
         try:
-            rows = [json.loads(line) for line in whole if line.strip()]
+            rows = [from_json(line) for line in whole if line.strip()]
             own = rows[0] if rows and isinstance(rows[0], dict) else {}
         except ValueError:
             own = {}

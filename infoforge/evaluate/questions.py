@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.contract import InfoForgeError, UsageError
+from infoforge.text.parse import from_json
 
 _HINT = 'one JSON object a line: {"question": "...", "title": "...", "answers": ["..."]}'
 
@@ -56,7 +56,7 @@ def load(path: Path) -> list[Question]:
             continue
         where = f"{path}, line {number}"
         try:
-            row = json.loads(line)
+            row = from_json(line)
         except ValueError as error:
             raise UsageError(f"{where} is no JSON: {error}", _HINT) from error
         if not isinstance(row, dict) or not isinstance(row.get("question"), str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from infoforge.model.reasoning import Stripper
 from infoforge.model.wire import Exchange, Fault, error_message, lines
 from infoforge.records import Usage
+from infoforge.text.parse import from_json, integer
 
 
 @dataclass
@@ -112,7 +112,7 @@ def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None
 
 def _document(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = from_json(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -167,5 +167,4 @@ def _content(content: object) -> tuple[str, bool]:
 
 
 def _count(usage: dict[str, Any], key: str) -> int:
-    value = usage.get(key)
-    return value if isinstance(value, int) and value > 0 else 0
+    return integer(usage.get(key))

@@ -10,6 +10,7 @@ from infoforge.config.settings import EndpointSettings
 from infoforge.contract import Warn, WarningMessage
 from infoforge.model.prompt import Prompt
 from infoforge.model.wire import Exchange, Fault, key_of, models
+from infoforge.text.parse import integer
 
 # What the servers say when the prompt does not fit (found in their sources and threads):
 _TOO_LONG = re.compile(
@@ -131,7 +132,7 @@ def too_long(text: str) -> bool:
 def limit_in(text: str) -> int:
     """The context size that such a message names; 0 when it names none."""
     match = _LIMITS.search(text)
-    return int(match[1]) if match else 0
+    return integer(match[1]) if match else 0
 
 
 def redact(text: str, endpoint: EndpointSettings) -> str:

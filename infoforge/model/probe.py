@@ -11,6 +11,7 @@ from infoforge.model import faults
 from infoforge.model.chat import Reply
 from infoforge.model.endpoints import check_private, converse, only_model
 from infoforge.model.wire import Fault, get_json, models
+from infoforge.text.parse import integer
 
 _QUICK = 10.0
 """Seconds for a look at what a server lists."""
@@ -142,7 +143,7 @@ def _told_context(
     """The context that a server itself tells, and where it tells it."""
     row = next((r for r in rows if _is_listed(model, (r["id"],))), {})
     for key in ("max_model_len", "context_window", "context_length", "loaded_context_length"):
-        if size := _size(row.get(key)):  # vLLM, SGLang, llama-cpp-python
+        if size := integer(row.get(key)):  # vLLM, SGLang, llama-cpp-python
             return size, "/v1/models"
     for path, read in (
         ("/props", _llama_cpp),
@@ -158,13 +159,9 @@ def _told_context(
     return 0, ""
 
 
-def _size(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
 def _llama_cpp(document: Any, model: str) -> int:  # noqa: ANN401 - JSON
     settings = document.get("default_generation_settings") if isinstance(document, dict) else None
-    return _size(settings.get("n_ctx")) if isinstance(settings, dict) else 0
+    return integer(settings.get("n_ctx")) if isinstance(settings, dict) else 0
 
 
 def _ollama(document: Any, model: str) -> int:  # noqa: ANN401 - JSON
@@ -173,12 +170,12 @@ def _ollama(document: Any, model: str) -> int:  # noqa: ANN401 - JSON
         if isinstance(row, dict) and _is_listed(
             model, (str(row.get("name")), str(row.get("model")))
         ):
-            return _size(row.get("context_length"))
+            return integer(row.get("context_length"))
     return 0
 
 
 def _lm_studio(document: Any, model: str) -> int:  # noqa: ANN401 - JSON
-    return _size(document.get("loaded_context_length")) if isinstance(document, dict) else 0
+    return integer(document.get("loaded_context_length")) if isinstance(document, dict) else 0
 
 
 def _measured(found: Probe, endpoint: EndpointSettings, model: str) -> Probe:

@@ -11,6 +11,7 @@ from typing import Any
 from infoforge import net
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import ConfigError, Warn
+from infoforge.text.parse import from_json
 
 MAX_BODY = 8 * 1024 * 1024
 """Bytes of one reply that are read; no answer is that long, a broken server may be."""
@@ -231,7 +232,7 @@ def error_message(body: str) -> str:
     """The sentence in an error body, whatever the server's form of it."""
     text = body
     try:
-        found: Any = json.loads(body)
+        found: Any = from_json(body)
     except ValueError:
         pass
     else:
@@ -261,7 +262,7 @@ def get_json(endpoint: EndpointSettings, path: str, *, total: float, root: bool 
         if reply.status != 200:
             raise Fault("endpoint_http", f"HTTP {reply.status} for {path}")
         try:
-            return json.loads(reply.body())
+            return from_json(reply.body())
         except ValueError:
             raise Fault("endpoint_not_json", f"{path} is not JSON") from None
 

@@ -88,7 +88,7 @@ class FrontMatter:
                 return value.date().isoformat()
             if isinstance(value, date):
                 return value.isoformat()
-            match = _DATE.search(str(value)) if isinstance(value, (str, int)) else None
+            match = _DATE.search(_line(value)) if isinstance(value, (str, int)) else None
             if match:
                 try:
                     year, month, day = match[1], match[3] or match[5], match[4] or match[6]
@@ -99,7 +99,10 @@ class FrontMatter:
 
 
 def _line(value: Any) -> str:  # noqa: ANN401 - whatever stands in a front matter
-    return " ".join(str(value).split()) if isinstance(value, (str, int, float, date)) else ""
+    try:
+        return " ".join(str(value).split()) if isinstance(value, (str, int, float, date)) else ""
+    except ValueError:  # a hexadecimal number of thousands of digits
+        return ""
 
 
 def front_matter(text: str) -> FrontMatter:
@@ -116,7 +119,7 @@ def front_matter(text: str) -> FrontMatter:
     found = {} if found is None and not problem else found
     if not isinstance(found, dict):
         return FrontMatter({})
-    values = {str(key).lower(): value for key, value in found.items()}
+    values = {_line(key).lower(): value for key, value in found.items()}
     return FrontMatter(values, match.end(), problem)
 
 

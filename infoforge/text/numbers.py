@@ -162,6 +162,10 @@ class _PlainDigits(dict[int, int]):
 
 
 _PLAIN = _PlainDigits()
+_MOST_DIGITS = 60
+"""A number that is longer is compared as text."""
+_MOST_WORDS = 12
+"""Of a number in words: more of them are a list."""
 
 
 def plain_digits(text: str) -> str:
@@ -328,6 +332,11 @@ def _iso(year: str, month: int, day: int) -> str:
 def _numbers(text: str, written: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
         digits = match["number"] or ""
+        if len(digits) > _MOST_DIGITS:
+            # Nobody states it as a quantity (pi, a key): it is what it is written as.
+            form = frozenset({re.sub(r"\D", "", digits)})
+            yield Number(match.start(), match.end(), match.group(), form, "number")
+            continue
         values = set(_readings(digits)) if digits else {Decimal(0)}
         if fraction := match["alone"] or match["fraction"]:
             values = {value + _value_of(fraction.strip()) for value in values}
@@ -403,7 +412,7 @@ def _words(text: str, language: str) -> Iterator[Number]:
         )
         if value is None and match.group().lower() in ("and", "und", "y", "e", "et"):
             continue
-        if run and (value is None or not joined):
+        if run and (value is None or not joined or len(run) == _MOST_WORDS):
             yield from _spelled(text, run, own)
             run = []
         if value is not None:

@@ -29,11 +29,11 @@ def parse(body: bytes) -> ET.Element:
         raise BadXML("it declares a document type or is not UTF-8")
     try:
         return ET.fromstring(body)  # noqa: S314 - no document type, so no entities
-    except ET.ParseError:
-        pass
+    except (ET.ParseError, RecursionError, ValueError, LookupError):
+        pass  # an encoding that Python does not know is a LookupError
     try:
         return ET.fromstring(mend(body))  # noqa: S314 - as above
-    except ET.ParseError as error:
+    except (ET.ParseError, RecursionError, ValueError, LookupError) as error:
         raise BadXML(f"it is not well-formed ({error})") from error
 
 

@@ -6,12 +6,12 @@ nothing left to optimise when it loads the file, and a question need not wait fo
 
 from __future__ import annotations
 
-import json
 import struct
 from pathlib import Path
 from typing import Any
 
 from infoforge.files import write_atomic
+from infoforge.text.parse import from_json
 from infoforge.vault.errors import VaultError, missing
 
 _MS = "com.microsoft"
@@ -70,7 +70,7 @@ def read_safetensors(path: Path) -> _Weights:
     try:
         data = path.read_bytes()
         (length,) = struct.unpack("<Q", data[:8])
-        header = json.loads(data[8 : 8 + length])
+        header = from_json(data[8 : 8 + length])
         found: _Weights = {}
         for name, entry in header.items():
             if name == "__metadata__":
@@ -99,7 +99,7 @@ def _convert(folder: Path, source: Path) -> bytes:
         raise missing(error.name or "onnx") from error
 
     try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = from_json((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise VaultError(f"{folder}/config.json: {error}", code="model_damaged") from error
     if config.get("model_type") != "bert" or config.get("hidden_act", "gelu") != "gelu":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from infoforge.text.parse import from_json
 from infoforge.vault.errors import VaultError, missing
 from infoforge.vault.search import vector_text
 
@@ -150,7 +150,7 @@ class LocalEmbedder:
 
     def _json(self, name: str) -> dict[str, Any]:
         try:
-            found = json.loads((self._folder / name).read_text("utf-8"))
+            found = from_json((self._folder / name).read_text("utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -314,7 +314,7 @@ class ServerEmbedder:
             if answer.status != 200:
                 text = answer.body[:200].decode("utf-8", "replace")
                 raise ValueError(f"HTTP {answer.status}: {text}")
-            rows = sorted(json.loads(answer.body)["data"], key=lambda row: row["index"])
+            rows = sorted(from_json(answer.body)["data"], key=lambda row: row["index"])
             found = np.asarray([row["embedding"] for row in rows], dtype=np.float32)
             if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
                 raise ValueError(f"{len(rows)} vectors for {len(texts)} texts, or no numbers")

@@ -13,7 +13,7 @@ from infoforge import kiwix_catalog
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, Warn, WarningMessage
 from infoforge.text import xmltree
 from infoforge.text.languages import alpha2, alpha3
-from infoforge.text.parse import parse_count
+from infoforge.text.parse import integer
 from infoforge.zims.names import NEWEST, Wanted, edition, file_name, stable_name
 from infoforge.zims.net import get_document
 
@@ -108,7 +108,13 @@ def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
         elements, lost = kiwix_catalog.entries(body)
     except xmltree.BadXML as error:
         raise CheckFailed(f"{base} is no catalog: {error}", "check catalog.url") from error
-    return tuple(_entry(element, base) for element in elements), lost
+    found = []
+    for element in elements:
+        try:
+            found.append(_entry(element, base))
+        except ValueError:  # an address that is none
+            lost += 1
+    return tuple(found), lost
 
 
 def _entry(element: ET.Element, base: str) -> Entry:
@@ -116,7 +122,7 @@ def _entry(element: ET.Element, base: str) -> Entry:
     for link in element:
         if xmltree.local(link.tag) == "link" and link.get("type") == "application/x-zim":
             url = urljoin(base, link.get("href", "").strip())
-            size = parse_count(link.get("length", ""))
+            size = integer(link.get("length", ""))
             break
     if url:
         try:
@@ -133,7 +139,7 @@ def _entry(element: ET.Element, base: str) -> Entry:
         languages=tuple(dict.fromkeys(alpha2(code) for code in languages if code)),
         date=edition(file) or (text(element, "issued") or text(element, "updated"))[:7],
         size=size,
-        articles=parse_count(text(element, "articleCount")),
+        articles=integer(text(element, "articleCount")),
         url=url if file else "",
         file=file,
         uuid=text(element, "id").removeprefix("urn:uuid:").lower(),

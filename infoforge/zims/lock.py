@@ -13,6 +13,7 @@ from typing import Any
 
 from infoforge.contract import CheckFailed, Warn, WarningMessage
 from infoforge.files import lock
+from infoforge.text.parse import from_json
 from infoforge.zims.events import Event, Report
 
 LOCK_FILE = ".infoforge.lock"
@@ -89,7 +90,7 @@ def _self(command: str) -> dict[str, Any]:
 def _holder(handle: int) -> str:
     """Who holds the lock, as the file says."""
     try:
-        who = json.loads(os.pread(handle, 4096, 0))
+        who = from_json(os.pread(handle, 4096, 0))
         return f"'{who['command']}' (process {who['pid']} on {who['host']}, since {who['since']})"
     except (ValueError, KeyError, TypeError):
         return "another process"

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 from infoforge.contract import CheckFailed
 from infoforge.text import xmltree
+from infoforge.text.parse import integer
 
 _HASHES = {"md5": ("md5", 32), "sha-1": ("sha1", 40), "sha-256": ("sha256", 64)}
 # A piece is held in memory while it is looked at.
@@ -71,7 +72,7 @@ def parse_metalink(body: bytes, base: str, file: str) -> Metalink:
         raise CheckFailed(f"{base} is no metalink: it describes no file", code="metalink")
     chosen = next((f for f in files if f.get("name") == file), files[0])
     size = xmltree.child_text(chosen, "size")
-    length = int(size) if size.isdigit() else 0
+    length = integer(size)
     return Metalink(
         file=chosen.get("name", ""),
         size=length,
@@ -120,7 +121,7 @@ def _pieces(file: ET.Element, size: int) -> Pieces | None:
             continue
         algorithm, digits = _HASHES[_kind(element)]
         text = element.get("length", "")
-        length = int(text) if text.isdigit() else 0
+        length = integer(text)
         hashes = tuple(
             (e.text or "").strip().lower() for e in element if xmltree.local(e.tag) == "hash"
         )
@@ -135,9 +136,12 @@ def _mirrors(file: ET.Element, base: str) -> tuple[str, ...]:
     for element in file:
         if xmltree.local(element.tag) != "url":
             continue
-        url = urljoin(base, (element.text or "").strip())
-        priority = element.get("priority", "")
-        if urlsplit(url).scheme in {"http", "https"}:
-            found.append((int(priority) if priority.isdigit() else _LAST, url))
+        try:
+            url = urljoin(base, (element.text or "").strip())
+            usable = urlsplit(url).scheme in {"http", "https"}
+        except ValueError:
+            continue
+        if usable:
+            found.append((integer(element.get("priority", ""), _LAST, most=_LAST), url))
     found.sort(key=lambda pair: pair[0])
     return tuple(dict.fromkeys(url for _, url in found))

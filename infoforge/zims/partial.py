@@ -14,6 +14,7 @@ from typing import Any
 
 from infoforge.contract import CheckFailed
 from infoforge.files import publish, write_atomic
+from infoforge.text.parse import from_json
 from infoforge.zims.metalink import Pieces
 from infoforge.zims.source import Source
 from infoforge.zims.space import balance
@@ -247,7 +248,7 @@ def note_path(partial: Path) -> Path:
 def read_note(partial: Path) -> Note | None:
     """The note of a partial file; ``None`` when there is none that can be read."""
     try:
-        data = json.loads(note_path(partial).read_bytes())
+        data = from_json(note_path(partial).read_bytes())
         return Note(
             origin=str(data["origin"]),
             size=int(data["size"]),

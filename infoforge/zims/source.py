@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from infoforge import net
 from infoforge.contract import CheckFailed
+from infoforge.text.parse import integer
 from infoforge.zims.metalink import Metalink, Pieces, parse_metalink, parse_sha256
 from infoforge.zims.names import file_name
 from infoforge.zims.net import Unreachable, explain, get_document, status_reason
@@ -144,9 +145,9 @@ def _size(session: Session, url: str) -> int:
                 allow_redirects=True,
             ) as response:
                 status = response.status
-                size = _stated(response.headers.get("Content-Range", "").rpartition("/")[2])
+                size = integer(response.headers.get("Content-Range", "").rpartition("/")[2])
                 if status == 200:
-                    size = _stated(response.headers.get("Content-Length", ""))
+                    size = integer(response.headers.get("Content-Length", ""))
                 if size and status in {200, 206}:
                     return size
     except net.NetworkError as error:
@@ -156,7 +157,3 @@ def _size(session: Session, url: str) -> int:
     raise CheckFailed(
         f"{url}: the server does not say how large it is", "name another mirror", code="no_size"
     )
-
-
-def _stated(text: str) -> int:
-    return int(text) if text.isdecimal() else 0

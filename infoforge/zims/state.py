@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from infoforge.files import write_atomic
+from infoforge.text.parse import from_json
 
 STATE_FILE = ".infoforge.json"
 _VERSION = 1
@@ -72,7 +73,7 @@ class State:
 def load_state(folder: Path) -> State:
     """Read a folder's state; a missing or damaged file is an empty one, since it is only memory."""
     try:
-        data = json.loads((folder / STATE_FILE).read_bytes())
+        data = from_json((folder / STATE_FILE).read_bytes())
         files = {str(name): _record(item) for name, item in dict(data["files"]).items()}
         pins = {str(name): str(period) for name, period in dict(data["pins"]).items()}
     except (OSError, ValueError, KeyError, TypeError):

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from infoforge import net
+from infoforge.text.parse import integer
 from infoforge.zims.metalink import Pieces
 from infoforge.zims.net import explain, is_permanent, status_reason
 from infoforge.zims.partial import Partial, piece_hash
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _CHUNK = 256 * KIB
 _SLOWEST = 1 * KIB
 """Bytes a second below which a mirror counts as stalled."""
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/([0-9]+|\*)")
 
 
 class AttemptFailed(Exception):
@@ -130,7 +131,7 @@ def _accept(response: Stream, url: str, partial: Partial, *, allow_restart: bool
         _accept_range(response, url, partial)
         return
     length = headers.get("Content-Length", "")
-    if length.isdecimal() and int(length) != size:
+    if length and integer(length, -1) != size:
         raise AttemptFailed(f"its file has {length} bytes instead of {size}", permanent=True)
     if partial.have:
         if not allow_restart:
@@ -145,9 +146,9 @@ def _accept(response: Stream, url: str, partial: Partial, *, allow_restart: bool
 def _accept_range(response: Stream, url: str, partial: Partial) -> None:
     size = partial.source.size
     given = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "").strip())
-    if given is None or int(given[1]) != partial.have:
+    if given is None or integer(given[1], -1) != partial.have:
         raise AttemptFailed("answers with another range than it was asked for", permanent=True)
-    if given[3] != "*" and int(given[3]) != size:
+    if given[3] != "*" and integer(given[3], -1) != size:
         raise AttemptFailed(f"its file has {given[3]} bytes instead of {size}", permanent=True)
     before, now = partial.note.validators.get(url, ""), _validator(response)
     if before and now and before != now:

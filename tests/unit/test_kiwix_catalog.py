@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infoforge.kiwix_catalog import CatalogError, ServedBook, books
-from infoforge.text.parse import parse_count
+from infoforge.text.parse import integer
 
 BASE = "http://127.0.0.1:8080/box"
 ENTRY = (
@@ -65,4 +65,4 @@ def test_what_is_no_catalog_is_named(status: int, body: bytes) -> None:
 
 @pytest.mark.parametrize(("text", "count"), [("12", 12), (" 1,234 ", 1234), ("1.5", 0), ("0x1", 0)])
 def test_counts(text: str, count: int) -> None:
-    assert parse_count(text) == count
+    assert integer(text) == count

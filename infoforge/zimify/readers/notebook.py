@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from infoforge.text.markdown import title_of
+from infoforge.text.parse import from_json
 from infoforge.zimify.entries import EntryIndex, address
 from infoforge.zimify.pages import Frame
 from infoforge.zimify.readers.markdown import render
@@ -21,8 +21,8 @@ def read(document: SourceDocument, index: EntryIndex, frame: Frame) -> Rendered:
     if document.file.size > LARGEST:
         raise UnreadableError(f"a notebook of more than {LARGEST >> 20} MiB")
     try:
-        book = json.loads(Path(document.file.real).read_bytes())
-    except (ValueError, RecursionError) as error:
+        book = from_json(Path(document.file.real).read_bytes())
+    except ValueError as error:
         raise UnreadableError(f"no notebook: {error}") from None
     cells = book.get("cells") if isinstance(book, dict) else None
     if not isinstance(cells, list):
