@@ -11,11 +11,11 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from infoforge import __version__, privacy
 from infoforge.contract import InfoForgeError
@@ -43,7 +43,8 @@ class NetworkError(Exception):
     Attributes:
         kind: ``connect_timeout``, ``timeout`` (of one read or the whole), ``resolve``, ``refused``,
             ``unreachable``, ``tls``, ``proxy``, ``redirects``, ``address`` (no usable URL),
-            ``not_http``, ``too_large`` or ``cut``.
+            ``not_http``, ``too_large``, ``insecure`` (a redirect from https to http), ``local``
+            (see `Trust`) or ``cut``.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -181,22 +182,93 @@ def private_session(allow_public: bool, what: str) -> Session:
         A session for `fetch` and `stream`; they raise ``ConfigError``, too.
     """
 
-    def check(sock: socket.socket, host: str) -> None:
+    def check(sock: socket.socket, host: str, proxied: bool) -> None:
         privacy.check_peer(sock, allow_public, what, host)
 
-    session = _session(check)
+    session = _session(check, Trust())
     session.trust_env = False
     return session
 
 
-def public_session() -> Session:
-    """A session for the catalog and its mirrors, which are public; proxies are honoured."""
-    return _session(lambda sock, host: None)
+@dataclass(slots=True)
+class Trust:
+    """Whom a public session trusts with what.
+
+    Attributes:
+        local: Hosts that may be in the local network. A public server must not make this machine
+            talk to others: what it names is added only by `named`, when it is local itself.
+        passwords: User and password by host, sent to that host alone.
+    """
+
+    local: set[str] = field(default_factory=set)
+    passwords: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    reached: set[str] = field(default_factory=set)
+    """Hosts that turned out to be in the local network."""
+
+    def named(self, by: str, urls: Iterable[str]) -> None:
+        """Trust what a server of the local network names: its mirrors, its redirects."""
+        if host_of(by) in self.reached:
+            self.local.update(host_of(url) for url in urls)
+
+    def check(self, host: str, address: str) -> None:
+        """Refuse an address of the local network that nobody there named.
+
+        Raises:
+            NetworkError: It is one.
+        """
+        if privacy.is_private(address):
+            if host.lower() not in self.local:
+                raise NetworkError(
+                    "local",
+                    "is in the local network, and nobody there named it (see catalog.mirrors)",
+                )
+            self.reached.add(host.lower())
 
 
-def _session(check: Any) -> Session:  # noqa: ANN401 - Callable[[socket, str], None]
+def public_session(trust: Trust) -> Session:
+    """A session for the catalog and its mirrors, which are public; proxies are honoured.
+
+    ``.netrc`` is not read, and no redirect leads from https to http.
+
+    Args:
+        trust: Whom to trust with what.
+    """
+
+    def check(sock: socket.socket, host: str, proxied: bool) -> None:
+        if proxied:
+            return  # the proxy of the environment is this machine's own affair
+        try:
+            trust.check(host, str(sock.getpeername()[0]))
+        except NetworkError:
+            sock.close()
+            raise
+
+    return _session(check, trust)
+
+
+def named(session: Session, by: str, urls: Iterable[str]) -> None:
+    """Tell a session what a document names; see `Trust.named`.
+
+    Args:
+        session: From `public_session`.
+        by: Where the document came from.
+        urls: What it names.
+    """
+    session.trust.named(by, urls)  # type: ignore[attr-defined]
+
+
+def host_of(url: str) -> str:
+    """The host of a URL (or a bare host), in lower case; empty for what is neither."""
+    try:
+        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _session(check: Callable[[socket.socket, str, bool], None], trust: Trust) -> Session:
     import requests
     from requests.adapters import HTTPAdapter
+    from requests.auth import AuthBase, HTTPBasicAuth
     from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
     from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
@@ -213,7 +285,7 @@ def _session(check: Any) -> Session:  # noqa: ANN401 - Callable[[socket, str], N
             raise ConnectTimeoutError(connection, "no connection in time") from error
         except OSError as error:
             raise NewConnectionError(connection, str(error)) from error
-        check(sock, connection.host)
+        check(sock, host, connection.proxy is not None)
         return sock
 
     class Plain(HTTPConnection):
@@ -244,7 +316,46 @@ def _session(check: Any) -> Session:  # noqa: ANN401 - Callable[[socket, str], N
             manager.pool_classes_by_scheme = pools
             return manager
 
-    session = requests.Session()
+    class Passwords(AuthBase):
+        """Being there, it also keeps ``requests`` from reading ``.netrc``."""
+
+        def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+            found = trust.passwords.get(host_of(request.url or ""))
+            return HTTPBasicAuth(*found)(request) if found else request
+
+    class Guarded(requests.Session):
+        trust: Trust
+
+        def get_redirect_target(self, resp: requests.Response) -> str | None:
+            target = super().get_redirect_target(resp)
+            if target is not None:
+                url = urljoin(resp.url, target)
+                if urlsplit(resp.url).scheme == "https" and urlsplit(url).scheme != "https":
+                    raise NetworkError("insecure", "redirects from https to http")
+                trust.named(resp.url, [url])
+            return target
+
+        def resolve_redirects(self, resp: Any, req: Any, **options: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+            # Asked for where redirects are not followed, too: for a `next` that nobody reads.
+            if not options.get("yield_requests"):
+                yield from super().resolve_redirects(resp, req, **options)
+
+        def rebuild_auth(self, prepared_request: Any, response: Any) -> None:  # noqa: ANN401
+            prepared_request.headers.pop("Authorization", None)
+            prepared_request.prepare_auth(self.auth)
+
+        def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:  # noqa: ANN401
+            proxies = options.get("proxies") or {}
+            if requests.utils.select_proxy(request.url or "", proxies):
+                # A proxy hides where it leads: what can be known before is looked at here.
+                host = host_of(request.url or "")
+                for row in privacy.look_up(host, 0, _left(None)):
+                    trust.check(host, str(row[4][0]))
+            return super().send(request, **options)
+
+    session = Guarded()
+    session.trust = trust
+    session.auth = Passwords()
     session.headers["User-Agent"] = USER_AGENT
     session.max_redirects = _MAX_REDIRECTS
     session.mount("http://", Adapter())
@@ -338,7 +449,7 @@ def stream(
     try:
         with time_limit(total), time_limit(head):
             response = session.request(method, url, stream=True, timeout=(connect, idle), **options)
-    except InfoForgeError:
+    except (InfoForgeError, NetworkError):
         raise
     except Exception as error:
         raise _of_requests(error) from error

@@ -113,13 +113,14 @@ def available(
     from infoforge.config.load import load
     from infoforge.net import public_session
     from infoforge.zims.catalog import fetch_catalog, search, server_filters
+    from infoforge.zims.net import trust_of
     from infoforge.zims.units import size_argument
 
     console = Console.current("zims available", as_json=as_json)
     settings = load(ctx.obj)
     limit = size_argument(max_size) if max_size else 0
     filters = server_filters(lang, limit)
-    with public_session() as session:
+    with public_session(trust_of(settings.catalog)) as session:
         entries = fetch_catalog(session, settings.catalog.url, console.warn, **filters)
     found = search(entries, words, language=lang, flavour=flavour, max_size=limit)
     if not found:
@@ -133,6 +134,7 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
     """A pull's whereabouts from settings and options."""
     from infoforge.net import public_session
     from infoforge.zims.download import Options
+    from infoforge.zims.net import trust_of
     from infoforge.zims.pull import Job
     from infoforge.zims.transfer import Limiter
     from infoforge.zims.units import size_argument
@@ -141,7 +143,7 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
     if options["limit_rate"] and not rate:
         raise UsageError("--limit-rate 0 would never end", "leave it out for full speed")
     keep_free = options["keep_free"]
-    with public_session() as session:
+    with public_session(trust_of(settings.catalog, options["names"])) as session:
         yield Job(
             folder=folder,
             catalog=settings.catalog.url,

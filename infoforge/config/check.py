@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from infoforge.config.document import KeyPath
-from infoforge.config.keys import api_key
+from infoforge.config.keys import api_key, passwords
 from infoforge.config.settings import EndpointSettings, MonitorSettings, Settings, ZimSettings
 from infoforge.config.validate import Problem
 from infoforge.contract import ConfigError, Warn, WarningMessage
@@ -77,17 +77,14 @@ def check_folder(settings: Settings) -> Iterator[Problem]:
 
 
 def check_monitor(monitor: MonitorSettings) -> Iterator[Problem]:
-    """Whether notifications can be sent, and stay on private addresses."""
-    try:
-        usable = not monitor.command or bool("".join(shlex.split(monitor.command)[:1]).strip())
-    except ValueError:  # a quotation mark that is not closed
-        usable = False
-    if not usable:
-        yield Problem(
-            ("monitor", "command"),
-            f"{monitor.command!r} names no program",
-            "give a program and its arguments, or leave the key out",
-        )
+    """Whether the command is one, and whether notifications stay on private addresses."""
+    if monitor.command:
+        hint = "a program and its arguments; leave the key out for none"
+        try:
+            if not shlex.split(monitor.command):
+                yield Problem(("monitor", "command"), "is blank", hint)
+        except ValueError as error:
+            yield Problem(("monitor", "command"), f"cannot be read: {error}", hint)
     yield from _refusal(
         ("monitor", "webhook"),
         lambda: check_private(monitor.webhook, monitor.allow_public, "monitor.webhook"),
@@ -104,6 +101,8 @@ def check_keys(
             ("endpoints", number, key),
             partial(api_key, endpoint, warn, environ),
         )
+    if file := settings.catalog.auth_file:
+        yield from _refusal(("catalog", "auth_file"), partial(passwords, file, warn))
 
 
 def check_values(settings: Settings) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from pathlib import Path
 
 from infoforge.config.settings import EndpointSettings
 from infoforge.contract import ConfigError, Warn, WarningMessage
@@ -61,15 +62,48 @@ def api_key(
             "write the key into it, with mode 0600",
             code="api_key",
         ) from error
+    _warn_of_mode(mode, where, endpoint.api_key_file, warn)
+    return _checked(content.decode("utf-8", "replace"), where)
+
+
+def passwords(file: Path, warn: Warn | None = None) -> dict[str, tuple[str, str]]:
+    """User and password by host, from a file in the format of ``.netrc``.
+
+    Args:
+        file: The file.
+        warn: Told when others than the owner may read it.
+
+    Raises:
+        ConfigError: It cannot be read, or is not in that format.
+    """
+    import netrc
+
+    where = f"catalog.auth_file {file}"
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+        hosts = netrc.netrc(str(file)).hosts
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigError(f"{where}: cannot be read: {reason}", code="auth_file") from error
+    except netrc.NetrcParseError as error:
+        # The error's own words may quote a password.
+        raise ConfigError(
+            f"{where}: line {error.lineno} is not in the format of .netrc",
+            "machine HOST login USER password PASSWORD",
+            code="auth_file",
+        ) from None
+    _warn_of_mode(mode, where, file, warn)
+    return {host.lower(): (user, Secret(word or "")) for host, (user, _, word) in hosts.items()}
+
+
+def _warn_of_mode(mode: int, where: str, file: Path, warn: Warn | None) -> None:
     if mode & 0o077 and warn is not None:
         warn(
             WarningMessage(
                 "api_key_mode",
-                f"{where}: mode {mode:04o} lets others read the key;"
-                f" run: chmod 600 {endpoint.api_key_file}",
+                f"{where}: mode {mode:04o} lets others read the key; run: chmod 600 {file}",
             )
         )
-    return _checked(content.decode("utf-8", "replace"), where)
 
 
 def _checked(value: str, where: str) -> Secret:

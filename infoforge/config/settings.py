@@ -127,10 +127,14 @@ class CatalogSettings:
     Attributes:
         url: OPDS v2 feed of entries; redirects are followed.
         stall: Seconds without a byte (or with next to none) after which the next mirror is tried.
+        auth_file: File with the passwords of servers, in the format of ``.netrc``.
+        mirrors: Hosts of the local network that a public server may name as mirrors.
     """
 
     url: str = "https://opds.library.kiwix.org/catalog/v2/entries"
     stall: float = 30.0
+    auth_file: Path | None = None
+    mirrors: tuple[str, ...] = ()
 
 
 VAULT_IMAGE = "docker.io/pgvector/pgvector:0.8.1-pg17"

@@ -62,7 +62,8 @@ class KiwixServer:
         for _ in range(_REDIRECTS):
             deadline.check()
             parts = urlsplit(url)
-            if (parts.hostname, parts.port) != (base.hostname, base.port):
+            here = (parts.scheme, parts.hostname, parts.port)
+            if here != (base.scheme, base.hostname, base.port):
                 raise CorpusError(f"{self.url} redirects away to {parts.netloc}; not followed")
             self.requests += 1
             try:

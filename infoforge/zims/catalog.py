@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree as ET
 
-from infoforge import kiwix_catalog
+from infoforge import kiwix_catalog, net
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, Warn, WarningMessage
 from infoforge.text import xmltree
 from infoforge.text.languages import alpha2, alpha3
@@ -82,6 +82,7 @@ def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tup
         session, url, limit=_FEED_LIMIT, timeout=_TIMEOUT, params={"count": "-1", **filters}
     )
     entries, lost = parse_feed(document.body, document.url)
+    net.named(session, document.url, (entry.url for entry in entries))
     if lost:
         warn(
             WarningMessage(

@@ -143,7 +143,10 @@ def parse_wanted(text: str) -> Wanted:
     if text.lower().startswith(("http://", "https://")):
         if "@" in urlsplit(text).netloc:
             # It would stand in logs, notes and the list of processes.
-            raise UsageError("a URL with a password cannot be pulled", "put it into ~/.netrc")
+            raise UsageError(
+                "a URL with a password cannot be pulled",
+                "put it into the file that catalog.auth_file names",
+            )
         return Wanted(text=text, url=text)
     hint = "write NAME, NAME:FLAVOUR, NAME:FLAVOUR@YYYY-MM or a URL"
     if "://" in text:

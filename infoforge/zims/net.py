@@ -6,13 +6,14 @@ environment's proxies are honoured, unlike everywhere else in the product.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from infoforge import net
 from infoforge.contract import CheckFailed
 
 if TYPE_CHECKING:
+    from infoforge.config.settings import CatalogSettings
     from infoforge.net import Reply, Session
 
 _PERMANENT_EXCEPTIONS = {408, 425, 429}
@@ -36,6 +37,23 @@ class Unreachable(CheckFailed):
         self.status = status
 
 
+def trust_of(catalog: CatalogSettings, given: Iterable[str] = ()) -> net.Trust:
+    """Whom the downloads trust: what the configuration and the command line name.
+
+    Args:
+        catalog: The settings.
+        given: URLs of the command line; what is no URL is passed over.
+
+    Raises:
+        ConfigError: ``catalog.auth_file`` cannot be read.
+    """
+    from infoforge.config.keys import passwords
+
+    named = (catalog.url, *given, *catalog.mirrors)
+    hosts = {host for url in named if (host := net.host_of(url))}
+    return net.Trust(hosts, passwords(catalog.auth_file) if catalog.auth_file else {})
+
+
 def get_document(
     session: Session,
     url: str,
@@ -49,8 +67,7 @@ def get_document(
 
     Args:
         session: From `net.public_session`.
-        url: Used as given; redirects are followed, but not from https to http, since the hashes
-            that come this way are what a download is trusted by.
+        url: Used as given; redirects are followed, but not from https to http.
         limit: Most bytes taken.
         timeout: Seconds between two pieces of the answer; the whole may take ten times as long.
         connect: Seconds for the connection.
@@ -74,8 +91,6 @@ def get_document(
         raise Unreachable(url, *explain(error, timeout)) from error
     if reply.status != 200:
         raise Unreachable(url, status_reason(reply.status), status=reply.status)
-    if urlsplit(url).scheme == "https" and urlsplit(reply.url).scheme != "https":
-        raise Unreachable(url, f"redirects from https to {reply.url}")
     return reply
 
 

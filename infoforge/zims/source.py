@@ -70,6 +70,7 @@ def resolve(session: Session, url: str, *, ident: str = "", verify: bool = True)
             timeout=_TIMEOUT,
         )
         meta = parse_metalink(document.body, document.url, file)
+        net.named(session, document.url, meta.mirrors)
     except Unreachable as error:
         reasons.append(error)
     except CheckFailed:

@@ -111,7 +111,7 @@ def attempt(
         try:
             response = stack.enter_context(opened)
         except net.NetworkError as error:
-            permanent = error.kind in ("redirects", "address")
+            permanent = error.kind in ("redirects", "address", "insecure", "local")
             raise AttemptFailed(explain(error, stall)[0], permanent=permanent) from error
         _accept(response, url, partial, allow_restart=allow_restart)
         partial.given_by(url, _validator(response))

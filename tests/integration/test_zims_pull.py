@@ -15,7 +15,7 @@ from support.zim import build_zim
 
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, WarningMessage
 from infoforge.files import write_atomic
-from infoforge.net import public_session
+from infoforge.net import Trust, public_session
 from infoforge.zims.download import Options
 from infoforge.zims.events import Event
 from infoforge.zims.names import parse_wanted
@@ -89,7 +89,7 @@ class Box:
 def box(tmp_path: Path) -> Iterator[Box]:
     folder = tmp_path / "zims"
     folder.mkdir()
-    with Mirror() as server, public_session() as session:
+    with Mirror() as server, public_session(Trust({"127.0.0.1"})) as session:
         made = Box(folder, server, Job(folder, server.catalog, session, print, print))
         made.job = Job(
             folder=folder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import socket
 import threading
 from pathlib import Path
@@ -16,6 +17,7 @@ from infoforge.contract import ConfigError
 CODE = Path(net.__file__).parent
 ENOUGH = 30.0
 SHORT = 0.3
+HERE = net.Trust({"127.0.0.1", "nowhere.invalid", "slow.invalid"})
 
 
 def by_library(url, total, limit):
@@ -28,7 +30,7 @@ def by_private_session(url, total, limit):
 
 
 def by_public_session(url, total, limit):
-    with net.public_session() as session:
+    with net.public_session(HERE) as session:
         return net.fetch(session, "GET", url, total=total, limit=limit).body
 
 
@@ -151,7 +153,7 @@ def test_a_stream_gives_its_head_before_its_body_ends(fault_server):
 def test_the_head_has_a_limit_of_its_own(fault_server):
     server = fault_server("drip-head", script_all=True, files=LONG)
     with (
-        net.public_session() as session,
+        net.public_session(HERE) as session,
         pytest.raises(net.NetworkError),
         net.stream(session, "GET", f"{server.url}/x", total=None, limit=None, head=SHORT),
     ):
@@ -167,6 +169,104 @@ def test_a_redirect_to_a_public_address_sends_nothing_there(fault_server, monkey
     with net.private_session(False, "x") as session, pytest.raises(ConfigError, match="public"):
         net.fetch(session, "GET", server.url, total=ENOUGH, limit=1000)
     assert (len(server.requests), other.requests) == (1, [])
+
+
+# Redirects, passwords, addresses that a public server names
+
+
+def redirect(url):
+    return Behaviour(kind="302", headers={"Location": url})
+
+
+def test_no_redirect_leads_from_https_to_http_anywhere_in_a_chain(monkeypatch):
+    """https -> https -> http -> https: the last address alone looks fine."""
+    import requests
+
+    chain = {
+        "https://a.example/": "https://b.example/",
+        "https://b.example/": "http://c.example/",
+        "http://c.example/": "https://d.example/",
+        "http://e.example/": "https://d.example/",
+    }
+
+    class Adapter(requests.adapters.BaseAdapter):
+        def send(self, request, **options):
+            response = requests.Response()
+            response.url, response.request, response.raw = request.url, request, io.BytesIO()
+            response.status_code = 302 if request.url in chain else 200
+            response.headers["Location"] = chain.get(request.url, "")
+            return response
+
+        def close(self):
+            pass
+
+    with net.public_session(net.Trust()) as session:
+        session.mount("http://", Adapter())
+        session.mount("https://", Adapter())
+        with pytest.raises(net.NetworkError) as caught:
+            session.get("https://a.example/")
+        assert caught.value.kind == "insecure"
+        assert session.get("http://e.example/").url == "https://d.example/"
+
+
+def test_passwords_come_from_the_file_alone_and_go_to_their_host(
+    fault_server, tmp_path, monkeypatch
+):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    server = fault_server(files=LONG)
+    for trust, sent in (
+        (net.Trust({"127.0.0.1"}), ""),
+        (net.Trust({"127.0.0.1"}, {"127.0.0.1": ("me", "pw")}), "Basic bWU6cHc="),
+        (net.Trust({"127.0.0.1"}, {"other.example": ("me", "pw")}), ""),
+    ):
+        with net.public_session(trust) as session:
+            net.fetch(session, "GET", f"{server.url}/x", total=ENOUGH, limit=1000)
+        assert server.requests[-1].headers.get("authorization", "") == sent
+
+
+def test_a_redirect_takes_no_password_to_another_host(fault_server):
+    other = fault_server(files=LONG)
+    server = fault_server(redirect(f"http://localhost:{other.port}/x"), script_all=True)
+    trust = net.Trust({"127.0.0.1", "localhost"}, {"127.0.0.1": ("me", "pw")})
+    with net.public_session(trust) as session:
+        net.fetch(session, "GET", server.url, total=ENOUGH, limit=1000)
+    assert server.requests[0].headers["authorization"]
+    assert "authorization" not in other.requests[0].headers
+
+
+def test_an_address_of_the_local_network_must_be_named_by_somebody_there(fault_server):
+    server = fault_server(files=LONG)
+    with net.public_session(net.Trust()) as session, pytest.raises(net.NetworkError) as caught:
+        net.fetch(session, "GET", f"{server.url}/x", total=ENOUGH, limit=1000)
+    assert caught.value.kind == "local"
+    assert server.requests == []
+
+
+def test_what_a_local_server_names_is_trusted_and_what_a_public_one_names_is_not(fault_server):
+    other = fault_server(files=LONG)
+    trust = net.Trust({"127.0.0.1"})
+    away = redirect(f"http://localhost:{other.port}/x")
+    with net.public_session(trust) as session:
+        net.named(session, "http://127.0.0.1/", ["http://localhost/"])
+        assert "localhost" not in trust.local, "nothing was read from there"
+        server = fault_server(away, script_all=True)
+        assert net.fetch(session, "GET", server.url, total=ENOUGH, limit=1000).body
+    assert {"127.0.0.1", "localhost"} <= trust.local
+    trust.named("https://public.example/", ["http://10.0.0.1/"])
+    assert "10.0.0.1" not in trust.local
+
+
+def test_a_proxy_does_not_hide_the_local_network(fault_server, monkeypatch):
+    proxy = fault_server(files=LONG)
+    monkeypatch.setenv("http_proxy", proxy.url)
+    monkeypatch.setenv("no_proxy", "")
+    with net.public_session(net.Trust()) as session, pytest.raises(net.NetworkError) as caught:
+        net.fetch(session, "GET", "http://10.1.2.3/x", total=ENOUGH, limit=1000)
+    assert caught.value.kind == "local"
+    assert proxy.requests == []
 
 
 def test_limits_nest_and_end_with_their_block():
