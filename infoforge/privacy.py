@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from infoforge.contract import ConfigError
+from infoforge.text.mask import mask_urls
 
 Row: TypeAlias = tuple[Any, Any, int, str, Any]
 """Family, kind, protocol, canonical name and address, as ``getaddrinfo`` gives them."""
@@ -37,6 +38,7 @@ _PRIVATE = tuple(
     )
 )
 
+_BLANK = re.compile(r"[\s\x00-\x1f].*", re.DOTALL)
 _AUTHORITY = re.compile(
     r"(?:[^\s\\/?#@\[\]]*@)?"
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+(?:%[0-9A-Za-z._~-]+)?)\]|(?P<name>[^\s\\/?#@\[\]:%]+))"
@@ -131,7 +133,7 @@ def host_of(url: str, what: str) -> str:
     odd = "\\" in url or any(ord(c) < 33 or ord(c) == 127 for c in url)
     if match is None or odd or parts.scheme not in ("http", "https"):
         raise ConfigError(
-            f"{what}: {_without_password(url)!r} is not a usable URL",
+            f"{what}: {mask_urls(_BLANK.sub('…', url), path=True)!r} is not a usable URL",
             "http://HOST:PORT or https://HOST:PORT is expected",
         )
     if match["six"]:
@@ -208,7 +210,3 @@ def _addresses(host: str) -> tuple[str, ...]:
         return (str(ipaddress.ip_address(host)),)
     except ValueError:
         return tuple(dict.fromkeys(str(row[4][0]) for row in look_up(host, 0)))
-
-
-def _without_password(url: str) -> str:
-    return re.sub(r"//.*@", "//…@", url)

@@ -24,6 +24,7 @@ from infoforge.contract import (
     WarningMessage,
 )
 from infoforge.text.display import to_json
+from infoforge.text.mask import mask_document
 from infoforge.text.parse import from_json
 
 GIVE_UP = 3
@@ -162,7 +163,7 @@ def run(
                     raise _down(document, len(before) + done, len(lines))
                 continue
             for item in waiting:
-                out.write(to_json(item).encode() + b"\n")
+                out.write(to_json(mask_document(item)).encode() + b"\n")
                 statuses[item["status"]] += 1
             out.flush()
             os.fsync(out.fileno())

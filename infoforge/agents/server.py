@@ -12,6 +12,7 @@ from infoforge.agents.tools import OUTPUT_SCHEMA, TOOLS, Cancelled, call
 from infoforge.config.settings import Settings
 from infoforge.contract import CheckFailed
 from infoforge.text.display import shown, to_json
+from infoforge.text.mask import mask_document
 
 AT_ONCE = 8
 """Calls that are worked on at once; the others wait their turn."""
@@ -69,7 +70,7 @@ def build(settings: Callable[[], Settings]) -> Any:  # noqa: ANN401 - the SDK is
             document = await _in_thread(
                 lambda check: call(params.name, params.arguments or {}, settings, check)
             )
-        document = shown(document)
+        document = shown(mask_document(document))
         return types.CallToolResult(
             content=[types.TextContent(text=to_json(document))],
             structured_content=document,

@@ -15,6 +15,7 @@ from typing import Any
 from infoforge.box.podman import environment
 from infoforge.config.settings import MonitorSettings
 from infoforge.contract import InfoForgeError, Warn, WarningMessage
+from infoforge.text.mask import MASK, mask_urls, secrets_of
 
 SECONDS = 20.0
 """How long one channel may take."""
@@ -107,12 +108,10 @@ def notify(
     for channel in by:
         try:
             _CHANNELS[channel](monitor, change)
-        except Exception as error:
-            # Whatever one channel meets, the others still carry the message. The words of another
-            # error than ours may hold a secret of the configuration.
-            told = str(error) if isinstance(error, NotificationError) else type(error).__name__
+        except Exception as error:  # whatever it is, the other channels must be tried
             failed.append(channel)
-            warn(WarningMessage("not_notified", f"could not notify by {channel}: {told}"))
+            reason = str(error) if isinstance(error, NotificationError) else type(error).__name__
+            warn(WarningMessage("not_notified", f"could not notify by {channel}: {reason}"))
     return failed
 
 
@@ -123,7 +122,14 @@ def _command(monitor: MonitorSettings, change: StateChange) -> None:
         raise NotificationError(f"monitor.command: {error}") from error
     if not line:
         raise NotificationError("monitor.command is blank")
-    _run([str(Path(line[0]).expanduser()), *line[1:]], change, body(change))
+    try:
+        _run([str(Path(line[0]).expanduser()), *line[1:]], change, body(change))
+    except (NotificationError, RuntimeError) as error:
+        # What a program says of its failure often holds the address or the token it was given.
+        said = str(error)
+        for secret in secrets_of(monitor.command):
+            said = said.replace(secret, MASK)
+        raise NotificationError(mask_urls(said, path=True)) from error
 
 
 def _mail(monitor: MonitorSettings, change: StateChange) -> None:

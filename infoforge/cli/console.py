@@ -11,6 +11,7 @@ import click
 
 from infoforge.contract import InfoForgeError, WarningMessage, envelope
 from infoforge.text import display
+from infoforge.text.mask import mask_document, mask_urls
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -96,14 +97,18 @@ class Console:
         sys.exit(error.exit_code if exit_code is None else exit_code)
 
     def _document(self, document: Mapping[str, Any]) -> None:
-        write(sys.stdout, display.to_json(document, indent=2) + "\n")
+        _encoded(sys.stdout, display.to_json(mask_document(document), indent=2) + "\n")
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write text: nothing but colours steers the terminal; what cannot be encoded is escaped."""
+    """Write text for people: nothing but colours steers the terminal, no URL holds a password."""
+    _encoded(stream, display.guard(mask_urls(text), colour=colour(stream)))
+
+
+def _encoded(stream: TextIO, text: str) -> None:
+    """Write text whatever the stream's encoding: what it cannot say becomes an escape."""
     encoding = stream.encoding or "utf-8"
-    guarded = display.guard(text, colour=colour(stream))
-    stream.write(guarded.encode(encoding, "backslashreplace").decode(encoding))
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
 
 

@@ -11,6 +11,7 @@ from collections import deque
 
 from infoforge.cli.console import Console, printable
 from infoforge.contract import WarningMessage
+from infoforge.text.mask import mask_document, mask_urls
 from infoforge.zims.events import Event
 from infoforge.zims.units import show_duration, show_size
 
@@ -116,6 +117,7 @@ class Progress:
     def _json(self, event: Event) -> None:
         data = {"event": event.kind, **dataclasses.asdict(event)}
         del data["kind"]
+        data["url"] = mask_urls(event.url)
         if event.kind in _WORK:
             data["speed"] = round(self._speed())
-        print(json.dumps(data), file=sys.stderr, flush=True)
+        print(json.dumps(mask_document(data)), file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from infoforge.config.locate import Location, locate
 from infoforge.config.settings import EndpointSettings, Settings, home
 from infoforge.config.validate import schema
 from infoforge.contract import ConfigError
+from infoforge.text.mask import mask_command, mask_urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Value:
 
     Attributes:
         key: Dotted key, ``endpoints[0].url``.
-        value: As plain data; paths in full.
+        value: As plain data; paths in full, secrets masked.
         line: Its line in the file; 0 when the value is built in.
     """
 
@@ -103,7 +104,18 @@ def _rows(value: object, path: KeyPath, document: Document) -> Iterator[Value]:
             yield from _rows(item, (*path, number), document)
     else:
         line = document.lines.get(path, 0) if _given(document.data, path) else 0
-        yield Value(dotted(path), plain(value), line)
+        yield Value(dotted(path), _masked(dotted(path), plain(value)), line)
+
+
+def _masked(key: str, value: Plain) -> Plain:
+    """A value without the secrets that it may hold: nobody needs them to see what is in effect."""
+    if isinstance(value, list):
+        return [_masked(key, item) for item in value]
+    if not isinstance(value, str):
+        return value
+    if key in ("monitor.command", "box.health_command"):
+        return mask_command(value) if value else value
+    return mask_urls(value, path=key == "monitor.webhook")
 
 
 def _given(data: Plain, path: KeyPath) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from infoforge.config.document import Document, KeyPath, dotted
 from infoforge.contract import ConfigError
+from infoforge.text.mask import mask_urls
 
 Complaint: TypeAlias = Any
 """A ``jsonschema.ValidationError`` of our own schema, whose parts are all mappings."""
@@ -120,7 +121,7 @@ def _explain(error: Complaint) -> Iterator[Problem]:
             if key not in error.instance:
                 yield Problem((*path, key), "must be given", _example(part, key))
     else:
-        value = "the value" if _secret(part) else shown(error.instance)
+        value = "the value" if _secret(part) else mask_urls(shown(error.instance), path=True)
         yield Problem(path, f"{value} is not allowed; allowed: {_allowed(error)}")
 
 
