@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from infoforge.contract import UsageError
 from infoforge.files import lock, write_new
+from infoforge.text.display import block
 from infoforge.vault.errors import VaultError
 from infoforge.vault.folder import LEARNINGS
 
@@ -59,7 +60,7 @@ def learn(settings: VaultSettings, title: str, text: str, now: datetime) -> Path
     Args:
         settings: The vault's settings.
         title: Becomes the file's name, after the date; letters, digits and blanks above all.
-        text: Markdown.
+        text: Markdown; control and invisible characters are taken out.
         now: The time that it is dated with.
 
     Returns:
@@ -70,12 +71,15 @@ def learn(settings: VaultSettings, title: str, text: str, now: datetime) -> Path
         VaultError: Too many in the last hour or waiting, or the folder cannot be written.
     """
     name = _checked_title(title)
-    body = text.strip()
+    # A person reads it in a terminal or an editor, and a model reads it later.
+    body = block(text).strip()
     if not body:
         raise UsageError("the learning is empty", "give its text on standard input")
     day = now.date().isoformat()
     quoted = name.replace("'", "''")
-    data = f"---\ntitle: '{quoted}'\ndate: {day}\n---\n\n{body}\n".encode("utf-8", "replace")
+    data = f"---\ntitle: '{quoted}'\ndate: {day}\nsource: agent\n---\n\n{body}\n".encode(
+        "utf-8", "replace"
+    )
     if len(data) > settings.learn_bytes:
         raise UsageError(
             f"the learning has {len(data)} bytes; {settings.learn_bytes} are allowed",

@@ -10,6 +10,10 @@ from infoforge.text import markdown
 LARGEST = 1_000_000
 """Bytes of the largest note; a longer file is no note."""
 
+BY_AGENT = " (written by an agent)"
+"""Behind the title of a note whose front matter says ``source: agent``: `vault learn` writes that,
+and it stays when a person keeps the note. Every citation and every prompt shows the title."""
+
 _BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
 
 
@@ -96,8 +100,11 @@ def parse(text: str, name: str) -> Note:
         for link in markdown.wiki_links(block.text)
         if link
     ]
+    title = title or reader.title or name.replace("-", " ").replace("_", " ").strip() or name
+    if front.line("source").casefold() == "agent":
+        title += BY_AGENT
     return Note(
-        title=title or reader.title or name.replace("-", " ").replace("_", " ").strip() or name,
+        title=title,
         aliases=front.names("aliases", "alias"),
         tags=tuple(tag.lstrip("#") for tag in front.names("tags", "tag", blanks=True)),
         date=front.date(),

@@ -11,6 +11,7 @@ from infoforge.config.settings import Size, VaultSettings
 from infoforge.contract import UsageError
 from infoforge.vault.errors import VaultError
 from infoforge.vault.learn import learn, waiting
+from infoforge.vault.notes import decode, parse
 
 NOW = datetime(2026, 11, 29, 12)
 
@@ -25,7 +26,8 @@ def settings(tmp_path):
 def test_a_new_dated_file(settings):
     path = learn(settings, "It's wet", "Water.\n", NOW)
     assert path.name == "2026-11-29 It's wet.md"
-    assert path.read_text() == "---\ntitle: 'It''s wet'\ndate: 2026-11-29\n---\n\nWater.\n"
+    front = "title: 'It''s wet'\ndate: 2026-11-29\nsource: agent\n"
+    assert path.read_text() == f"---\n{front}---\n\nWater.\n"
     item = waiting(settings)[0]
     assert (item.title, item.date, item.first) == ("It's wet", "2026-11-29", "Water.")
     assert list(path.parent.iterdir()) == [path]
@@ -97,3 +99,24 @@ def test_two_at_once_leave_two_files_or_one_error(settings):
         thread.join()
     assert len(failures) == 3
     assert len(waiting(settings)) == 1
+
+
+@pytest.mark.parametrize("title", ["The pump", "source person", "Pump's - age"])
+def test_a_kept_learning_says_in_its_citation_that_an_agent_wrote_it(settings, title):
+    """A person keeps it by moving the file; nothing in the agent's text takes the mark away."""
+    path = learn(settings, title, "---\nsource: person\ntitle: x\n---\n\nIt leaks.", NOW)
+    kept = settings.folder / f"{title}.md"
+    waiting(settings)[0].path.rename(kept)
+    assert not path.exists()
+    note = parse(decode(kept.read_bytes()), kept.stem)
+    assert note.title == f"{title} (written by an agent)"
+
+
+def test_a_learning_holds_no_control_characters(settings):
+    path = learn(settings, "Pump", "a\x1b[2Jb\u202ec\r\nd\x9b\x00e\u200bf\n\tg", NOW)
+    assert path.read_text().endswith("---\n\na[2Jbc\ndef\n\tg\n")
+
+
+def test_a_learning_of_control_characters_alone_is_empty(settings):
+    with pytest.raises(UsageError, match="empty"):
+        learn(settings, "Pump", "\x1b\x00\u202e\n", NOW)
