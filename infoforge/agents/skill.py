@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -101,7 +102,9 @@ def look(place: Place) -> Found:
         body = place.path.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return Found(place, "missing")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError) as error:
+        if getattr(error, "errno", 0) == errno.ENAMETOOLONG:
+            raise
         return Found(place, "foreign")
     mark, version = _DIGEST.search(body), _VERSION.search(body)
     if mark is None or version is None:
@@ -138,6 +141,8 @@ def install(place: Place, *, force: bool = False) -> str:
         place.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(place.path, text())
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise  # a usage error, as for every path that is given
         raise CheckFailed(
             f"cannot write {place.path}: {error.strerror or error}",
             "check the folder, or give another with --target",

@@ -7,10 +7,12 @@ an agent that knows the shell knows the tools: the same pipeline, the same refus
 from __future__ import annotations
 
 import difflib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from infoforge.agents.stats import record
 from infoforge.config.settings import Settings
@@ -24,8 +26,9 @@ from infoforge.contract import (
     WarningMessage,
     envelope,
 )
+from infoforge.corpus.names import stable_name
 from infoforge.model.prompt import heading, passage
-from infoforge.records import Article, Section
+from infoforge.records import Article, CorpusInfo, Section
 
 WINDOW = 6000
 """Characters of an article that `read` gives at once."""
@@ -159,15 +162,38 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
             near = difflib.get_close_matches(name, tool.properties, 1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(f"{tool.name} takes no argument '{name}'", f"{hint}it takes: {known}")
+    # Models send null for what they leave out, and numbers and truth values as text.
+    given = {
+        name: _as_sent(value, tool.properties[name]["type"])
+        for name, value in arguments.items()
+        if value is not None
+    }
     for name in tool.required:
-        if name not in arguments:
+        if name not in given:
             raise UsageError(f"{tool.name} needs the argument '{name}'", f"it takes: {known}")
-    for name, value in arguments.items():
+    for name, value in given.items():
         _check_value(tool.name, name, value, tool.properties[name])
-    return dict(arguments)
+    return given
 
 
 _TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool}
+_TRUTH = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+
+
+def _as_sent(value: object, wanted: str) -> object:
+    """A value as the tool takes it, where it is clear what is meant: ``"3"``, ``3.0``, ``"no"``."""
+    if wanted == "integer":
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str):
+            number = re.fullmatch(r"\s*([0-9]{1,15})(?:\.0{1,15})?\s*", value)
+            return int(number[1]) if number else value
+    if wanted == "boolean":
+        if isinstance(value, str):
+            return _TRUTH.get(value.strip().lower(), value)
+        if isinstance(value, int | float) and value in (0, 1):
+            return bool(value)
+    return value
 
 
 def _check_value(tool: str, name: str, value: object, schema: Mapping[str, Any]) -> None:
@@ -220,7 +246,7 @@ def _read(call: Call) -> dict[str, Any]:
     return read(
         call.settings,
         call.warn,
-        corpus=given["corpus"],
+        corpus=given.get("corpus", ""),
         path=given["path"],
         section=given.get("section", ""),
         offset=given.get("offset", 0),
@@ -261,7 +287,7 @@ TOOLS: dict[str, Tool] = {
             "Read a cited article or one section of it, a window at a time.",
             {
                 "corpus": {"type": "string"},
-                "path": {"type": "string"},
+                "path": {"type": "string", "description": "Its path, or the citation's url alone."},
                 "section": {"type": "string", "description": "A heading."},
                 "offset": {
                     "type": "integer",
@@ -270,7 +296,7 @@ TOOLS: dict[str, Tool] = {
                 },
                 "characters": {"type": "integer", "minimum": 200, "maximum": LARGEST_WINDOW},
             },
-            ("corpus", "path"),
+            ("path",),
             _read,
         ),
     )
@@ -295,8 +321,9 @@ def read(
     Args:
         settings: The settings.
         warn: Takes warnings.
-        corpus: Name of the corpus, as the citation has it.
-        path: The entry's path, as the citation has it.
+        corpus: Name of the corpus, as the citation has it, or its file's name; empty where the
+            path is a URL.
+        path: The entry's path, as the citation has it, also percent-encoded; or the citation's URL.
         section: A heading, or the last part of one; empty: the whole article.
         offset: Where the window begins, in characters of the text.
         characters: Its length.
@@ -338,10 +365,13 @@ def _article(settings: Settings, warn: Warn, corpus: str, path: str) -> Article:
 
     deadline = Deadline(settings.search.deadline)
     opened = {item.name: item for item in open_corpora(settings, warn, deadline=deadline)}
+    corpus, paths = _meant(corpus, path, {name: c.describe() for name, c in opened.items()})
     if corpus not in opened:
         raise UsageError(f"no such corpus: {corpus}", f"there are: {', '.join(opened)}")
+    article = None
     try:
-        article = opened[corpus].read(path, deadline)
+        for item in paths:
+            article = article or opened[corpus].read(item, deadline)
     except CorpusError as error:
         raise CorpusUnavailable(str(error), "infoforge doctor says what is wrong") from error
     if article is None:
@@ -351,6 +381,41 @@ def _article(settings: Settings, warn: Warn, corpus: str, path: str) -> Article:
             code="no_article",
         )
     return article
+
+
+def _meant(corpus: str, path: str, known: Mapping[str, CorpusInfo]) -> tuple[str, tuple[str, ...]]:
+    """Name of the corpus and paths to try, of what an agent copied from a citation.
+
+    Args:
+        corpus: Name, file name with or without edition, in any case; or empty.
+        path: Path, percent-encoded or not, or URL: ``zim://FILE/PATH``, a page of kiwix-serve, or
+            the file of a note.
+        known: What there is, by name.
+    """
+    names = {name.casefold(): name for name in known}
+    stem = stable_name(corpus.strip().rpartition("/")[2])
+    name = names.get(corpus.strip().casefold()) or names.get(stem.casefold()) or corpus
+    rest = path.strip()
+    for key, info in known.items():
+        origin = info.origin.rstrip("/")
+        if origin and rest.startswith(f"{origin}/"):
+            name, rest = key, rest[len(origin) + 1 :]
+            break
+    else:
+        if match := _URL.match(rest):
+            # The server's address may be written otherwise (localhost, a prefix): what counts is
+            # the book's name, which is the first part that is the name of a corpus.
+            parts = match["parts"].split("/")
+            for at, part in enumerate(parts[:-1]):
+                if found := names.get(stable_name(unquote(part)).casefold()):
+                    name, rest = found, "/".join(parts[at + 1 :])
+                    break
+    bare = rest.split("#", 1)[0] if _URL.match(path.strip()) else rest
+    forms = (rest, bare, unquote(rest), unquote(bare), unquote(rest).replace(" ", "_"))
+    return name, tuple(dict.fromkeys(form for form in forms if form))
+
+
+_URL = re.compile(r"(?:https?|zim|file)://(?P<parts>.+)", re.IGNORECASE)
 
 
 def _chosen(article: Article, section: str, headings: Sequence[str]) -> tuple[Section, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -124,10 +125,35 @@ def _run(argv: list[str], console: Console) -> NoReturn:
     except Exception as error:
         if os.environ.get("INFOFORGE_DEBUG"):
             raise
+        if usage := _misuse(error, argv):
+            console.fail(usage)
         text = " ".join(f"{type(error).__name__}: {error}".split())
         hint = "please report it with the output of INFOFORGE_DEBUG=1 and the same command"
         console.fail(InfoForgeError(f"internal fault: {text}", hint))
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _misuse(error: Exception, argv: list[str]) -> UsageError | None:
+    """The usage error behind an exception: a path that cannot be, or bytes that are no text.
+
+    Every path of an option or of the configuration may be such a one; the first system call that
+    meets it says so.
+    """
+    if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+        path = str(error.filename or "")
+        shown = path if len(path) <= 80 else f"{path[:40]}…{path[-20:]}"
+        return UsageError(f"{shown}: {error.strerror}", "give another path")
+    if isinstance(error, UnicodeEncodeError) and not all(map(_is_text, argv)):
+        return UsageError("an argument is not UTF-8 text", "check the terminal's encoding (locale)")
+    return None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _count(console: Console, seconds: float) -> None:

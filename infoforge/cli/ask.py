@@ -10,7 +10,7 @@ import click
 
 from infoforge.cli import render
 from infoforge.cli.batch import batch_options, run_batch
-from infoforge.cli.console import Console, json_option, write
+from infoforge.cli.console import Console, Number, json_option, write
 from infoforge.contract import NoEndpoint, NotVerified, UsageError
 from infoforge.text.display import block
 
@@ -53,7 +53,7 @@ def lookup_options(function: F) -> F:
             ),
             click.option(
                 "--deadline",
-                type=click.FloatRange(0.05, 3600),
+                type=Number(0.05, 3600),
                 metavar="SECONDS",
                 help="Time for the whole search [default: 10].",
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -124,11 +125,19 @@ def json_option(function: F) -> F:
     )(function)
 
 
-def accept_option(function: F) -> F:
-    """The ``--accept`` option of the commands that fetch a container image."""
-    return click.option(
-        "--accept", is_flag=True, help="Take another image than the one recorded under this name."
-    )(function)
+class Number(click.FloatRange):
+    """A number in a range; ``nan`` and infinities are in none, whatever comparisons say."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401 - as in Click
+        """The number.
+
+        Raises:
+            click.BadParameter: It is none, or out of the range.
+        """
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
 
 
 def table(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> str:

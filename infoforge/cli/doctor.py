@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infoforge.cli.console import Console, colour, json_option, printable, table, write
+from infoforge.cli.console import Console, Number, colour, json_option, printable, table, write
 from infoforge.contract import EXIT_FAILED, CheckFailed, ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _COLOURS = {"PASS": "32", "WARN": "33", "FAIL": "31"}
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1, 3600),
+    type=Number(0.1, 3600),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

@@ -13,7 +13,7 @@ from infoforge.cli.ask import _options as search_options
 from infoforge.cli.ask import _settings as load_settings
 from infoforge.cli.ask import _text as question_text
 from infoforge.cli.ask import lookup_options, question_options
-from infoforge.cli.console import Console
+from infoforge.cli.console import Console, Number
 from infoforge.contract import EXIT_FAILED, EXIT_NOTHING_FOUND, CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from infoforge.config.settings import Settings
     from infoforge.corpus.base import Corpus
 
-_SHARE = click.FloatRange(0, 100)
+_SHARE = Number(0, 100)
 
 
 @click.command("eval", short_help="Measure retrieval on a set of questions.")

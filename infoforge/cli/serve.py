@@ -158,7 +158,13 @@ def _status_text(found: BoxStatus) -> str:
 
 
 @serve.command()
-@click.option("--tail", metavar="N", type=int, default=50, help="Lines from the end [default: 50].")
+@click.option(
+    "--tail",
+    metavar="N",
+    type=click.IntRange(0, 1_000_000),
+    default=50,
+    help="Lines from the end [default: 50].",
+)
 @click.option("--follow", "-f", is_flag=True, help="Go on printing what comes.")
 @json_option
 @click.pass_context

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infoforge.cli.console import Console, json_option
+from infoforge.cli.console import Console, Number, json_option
 from infoforge.cli.zims_show import hint_enable, list_text, zim_data
 from infoforge.contract import EXIT_FAILED
 
@@ -25,7 +25,7 @@ folder_option = click.option(
 wait_option = click.option(
     "--wait",
     metavar="SECONDS",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=0.0,
     help="Wait so long for another command in the folder [default: say who it is].",
 )

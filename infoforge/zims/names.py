@@ -140,8 +140,17 @@ def parse_wanted(text: str) -> Wanted:
     Raises:
         UsageError: It is neither.
     """
+    if not text.isprintable():
+        raise UsageError(f"'{text}' names no ZIM", "a name or URL has no control characters")
     if text.lower().startswith(("http://", "https://")):
-        if "@" in urlsplit(text).netloc:
+        try:
+            parts = urlsplit(text)
+            usable = bool(parts.hostname) and len(parts.hostname or "") <= 253 and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise UsageError(f"'{text[:200]}' is not a usable URL", "https://HOST/NAME.zim")
+        if "@" in parts.netloc:
             # It would stand in logs, notes and the list of processes.
             raise UsageError(
                 "a URL with a password cannot be pulled",
