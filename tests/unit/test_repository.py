@@ -56,3 +56,14 @@ def test_every_command_is_in_the_readme():
     cells = re.findall(r"^\| (`.+) \| [^|]+ \|$", table, re.M)
     named = set(re.findall(r"`([a-z]+)", "\n".join(cells)))
     assert set(cli.list_commands(None)) - named == set()
+
+
+def test_every_promise_of_security_names_tests_that_exist():
+    page = (REPO / "docs" / "security.md").read_text(encoding="utf-8")
+    table = page.partition("## What is promised")[2].partition("## What is not promised")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| ") and "---" not in row][1:]
+    assert len(rows) > 10
+    for row in rows:
+        tests = re.findall(r"`(tests/[^`]+)`", row)
+        assert tests, row
+        assert all((REPO / name).exists() for name in tests), row
