@@ -18,6 +18,7 @@ from typing import Any
 from infoforge.box.container import Container
 from infoforge.config.locate import state_folder
 from infoforge.files import write_atomic
+from infoforge.text.parse import from_json
 
 WINDOW_SECONDS = 600.0
 DEATHS = 2
@@ -120,7 +121,7 @@ def _state_file() -> Path:
 
 def _read() -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        known = json.loads(_state_file().read_text("utf-8"))
+        known = from_json(_state_file().read_text("utf-8"))
         return known if isinstance(known, dict) else {}
     return {}
 

@@ -18,6 +18,7 @@ from infoforge.config.locate import state_folder
 from infoforge.config.settings import BoxSettings
 from infoforge.contract import CheckFailed
 from infoforge.files import write_atomic
+from infoforge.text.parse import from_json
 
 _PULL_SECONDS = 3600.0
 _RECORDED = 20
@@ -203,7 +204,7 @@ def _record_file() -> Path:
 def _recorded() -> dict[str, list[dict[str, Any]]]:
     """The accepted images by name; none when the record is missing or damaged."""
     with suppress(OSError, ValueError, AttributeError):
-        known = json.loads(_record_file().read_text("utf-8"))
+        known = from_json(_record_file().read_text("utf-8"))
         return {
             str(name): [entry for entry in entries if isinstance(entry, dict)]
             for name, entries in known.items()
