@@ -140,6 +140,13 @@ class Number(click.FloatRange):
         return number
 
 
+def accept_option(function: F) -> F:
+    """The ``--accept`` option of the commands that fetch a container image."""
+    return click.option(
+        "--accept", is_flag=True, help="Take another image than the one recorded under this name."
+    )(function)
+
+
 def table(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> str:
     """Rows as aligned columns (the last one ragged); every cell goes through the printer."""
     if not rows:

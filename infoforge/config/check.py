@@ -77,14 +77,17 @@ def check_folder(settings: Settings) -> Iterator[Problem]:
 
 
 def check_monitor(monitor: MonitorSettings) -> Iterator[Problem]:
-    """Whether the command is one, and whether notifications stay on private addresses."""
-    if monitor.command:
-        hint = "a program and its arguments; leave the key out for none"
-        try:
-            if not shlex.split(monitor.command):
-                yield Problem(("monitor", "command"), "is blank", hint)
-        except ValueError as error:
-            yield Problem(("monitor", "command"), f"cannot be read: {error}", hint)
+    """Whether notifications can be sent, and stay on private addresses."""
+    try:
+        usable = not monitor.command or bool("".join(shlex.split(monitor.command)[:1]).strip())
+    except ValueError:  # a quotation mark that is not closed
+        usable = False
+    if not usable:
+        yield Problem(
+            ("monitor", "command"),
+            "is blank or names no program",
+            "give a program and its arguments, or leave the key out",
+        )
     yield from _refusal(
         ("monitor", "webhook"),
         lambda: check_private(monitor.webhook, monitor.allow_public, "monitor.webhook"),

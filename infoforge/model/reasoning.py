@@ -14,9 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from infoforge.text.parse import from_json
-
-_NAMES = "(?:seed:|mm:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+_NAMES = "(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)"
 _OPEN = (
     rf"<{_NAMES}(?:\s[^<>]{{0,60}})?>"
     r"|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<unused94>"
@@ -133,40 +131,3 @@ def strip(text: str) -> str:
     stripper.feed(text)
     stripper.finish()
     return stripper.text
-
-
-_CALL = re.compile(
-    r"\s*(?:<\|?tool_calls?(?:_begin|_section_begin)?\|?>|<｜tool▁calls?▁begin｜>|\[TOOL_CALLS\]"
-    r"|<\|python_tag\|>|<function(?:=|_call|\s+name=)|<invoke\s+name=|<start_function_call>"
-    r"|✿FUNCTION✿|functools\[|to=functions\.|commentary to=|<\|action_start\|>"
-    r"|(?:Thought:[^\n]{0,400}\n)?Action:\s?\S[^\n]{0,80}\nAction Input:|call:\w+\{"
-    r"|```(?:tool_code|tool_call)\b|\[\w+\(\w+\s?=[^\n]{0,400}\)\]\s*$"
-    r"|<\|channel\|>\s?commentary to=)"
-)
-
-
-def is_tool_call(text: str) -> bool:
-    """Whether a text is a call of a tool, in any of the dialects that models write it in.
-
-    Args:
-        text: What a model wrote, thinking gone.
-    """
-    if _CALL.match(text):
-        return True
-    bare = re.sub(r"^\s*```(?:json)?\s*|\s*```\s*$", "", text).strip()
-    if bare[:1] not in ("{", "["):
-        return False
-
-    try:
-        found = from_json(bare[:100_000])
-    except (ValueError, RecursionError):
-        return re.match(r"[{\[\s]+\"(?:name|function|tool)\"\s?:", bare) is not None
-    calls = found if isinstance(found, list) else [found]
-    return bool(calls) and all(isinstance(call, dict) and _names_a_tool(call) for call in calls)
-
-
-def _names_a_tool(call: dict[str, object]) -> bool:
-    keys = {str(key).lower() for key in call}
-    named = keys & {"name", "function", "tool", "tool_name", "action", "tool_calls"}
-    given = keys & {"arguments", "parameters", "args", "input", "action_input", "tool_input"}
-    return bool(named and given) or "tool_calls" in keys or keys == {"function"}
