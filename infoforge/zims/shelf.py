@@ -9,6 +9,7 @@ from pathlib import Path
 
 from infoforge.config.settings import KiwixSettings
 from infoforge.text.languages import alpha2
+from infoforge.text.parse import integer
 from infoforge.zimreader.process import ZimError, ZimFacts, ZimFile, ZimProcess
 from infoforge.zims.inventory import CachedCheck, QualityCheck, editions, is_enabled
 from infoforge.zims.names import edition, parts_of, stable_name
@@ -166,8 +167,8 @@ def _articles(counter: str, facts: ZimFacts) -> int:
     total = 0
     for part in counter.split(";"):
         kind, _, count = part.strip().rpartition("=")
-        if kind.startswith("text/html") and count.isdecimal() and len(count) < 20:
-            total += int(count)
+        if kind.startswith("text/html"):
+            total += integer(count)
     return total or facts.articles
 
 
