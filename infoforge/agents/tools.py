@@ -26,9 +26,9 @@ from infoforge.contract import (
     WarningMessage,
     envelope,
 )
-from infoforge.corpus.names import stable_name
 from infoforge.model.prompt import heading, passage
 from infoforge.records import Article, CorpusInfo, Section
+from infoforge.zims.names import stable_name
 
 WINDOW = 6000
 """Characters of an article that `read` gives at once."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from infoforge.config.settings import ZimSettings
 from infoforge.contract import UsageError
+from infoforge.text.parse import from_json
 from infoforge.zims.names import book_name, edition, is_part, parts_of, stable_name, stem, url_name
 
 QualityCheck = Callable[[Path], str]
@@ -286,7 +287,7 @@ def _cache_path() -> Path:
 def _read_cache() -> dict[str, list[Any]]:
     with suppress(OSError, ValueError, RecursionError, RuntimeError):
         with _cache_path().open("rb") as file:
-            data = json.loads(file.read(_CACHE_LIMIT))
+            data = from_json(file.read(_CACHE_LIMIT))
         if isinstance(data, dict) and data.get("version") == _CACHE_VERSION:
             files = data.get("files")
             if isinstance(files, dict) and all(map(_is_result, files.values())):
