@@ -129,6 +129,7 @@ eval: $(DEV)
 # CLAIMS="FILES" and --show 20 go to the script.
 eval-claims: $(DEV)
 	@$(BIN)/python tests/eval/claims.py $(CLAIMS)
+	@$(BIN)/python tests/eval/answers.py
 
 # DOCUMENTS="--only pdf" goes to the script; by hand, since it downloads 300 packages.
 eval-documents: $(DEV)

@@ -92,8 +92,6 @@ class _Reader:
             return None
         numbers = tuple(n for n in dict.fromkeys(piece.citations) if n in self.sources)
         shown = " ".join(said.split()).lstrip("-*•+–> ").strip("*_ ")
-        if is_refusal(said, self.language, self.question_language):
-            return Claim(shown, numbers, "not_checked")
         # What cites nothing is compared with everything: a wrong number is reported all the same.
         consulted = [
             _evidence(source, source.language or self.language)
@@ -103,6 +101,10 @@ class _Reader:
         context = Context(self.language, self.asked, foreign)
         written = answer[piece.start : piece.end]
         parts = tuple(check(tokens, written, consulted, context)) if consulted else ()
+        if is_refusal(said, self.language, self.question_language):
+            # What it says of the sources cannot be looked up; a number that they lack can.
+            parts = tuple(part for part in parts if part.kind in ("number", "date"))
+            return Claim(shown, numbers, "unsupported" if parts else "not_checked", parts)
         if not numbers:
             return Claim(shown, numbers, "uncited", parts)
         status = "unsupported" if parts else "not_checked" if foreign else "supported"
@@ -141,7 +143,8 @@ def _language(answer: str, sources: Sequence[Source], asked: str) -> str:
     candidates = dict.fromkeys((first, asked, *languages()))
     scores = {c: sum(w in stop_words(c) for w in words) for c in candidates if c}
     best = max(scores, key=lambda c: scores[c])
-    if scores.get(first, 0) == 0 < scores.get(asked, 0):
+    if asked and scores.get(first, 0) <= scores.get(asked, 0) > 0:
+        # An answer is in the language of its question.
         return asked
     if scores[best] - scores.get(first, 0) >= 2 and scores.get(first, 0) < 0.6 * scores[best]:
         return best

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
@@ -29,9 +29,18 @@ _COMMON = 4.0
 _SOFT_NEGATION = re.compile(
     r"\b(?:lack|fail|unable|refus|rarely|hardly|seldom|deny|denied|avoid|prevent|abolish|ban"
     r"|kaum|selten"
-    r"|verweiger|verhinder|carec|apenas|rara)\w*|\b(?:un|in|im|non)\w{5,}",
+    r"|verweiger|verhinder|carec|apenas|rara|without|neither|instead|only|nur|sólo|solo|ohne)\w*",
     re.IGNORECASE,
 )
+_BE = frozenset(
+    ("is", "was", "has", "had", "where", "who", "es", "fue", "era", "tiene", "est", "était", "fut",
+     "è", "ha", "é", "foi", "tem", "werd", "heeft")
+)  # fmt: skip
+"""What follows a name more often than a noun without an article."""
+_ABSTRACT = re.compile(
+    r"(?:tion|sion|ment|ing|ness|ity|ers?|ors?|ship|[ae]nce|s|ción|mente|dad|ment)$"
+)
+_COMMA = re.compile(r"[,;:，、；：()（）–—]\s?")
 _STARTS = re.compile(r"[.!?:\"“”„«»*(\n|–—•]\s*$|\n\s*$")
 _CONJUNCTION = frozenset(
     [
@@ -167,7 +176,9 @@ def _missing(claim: _Statement) -> dict[int, str]:
             if token.number.certain:
                 bad[i] = _kind(token)
         elif i in claim.names and _comparable(token, claim.evidence):
-            known = claim.context.foreign and exists(token.text.lower(), claim.context.language)
+            known = claim.context.foreign and (
+                not token.capital or exists(token.text.lower(), claim.context.language)
+            )
             if not known and not any(e.abbreviates(token) for e in claim.evidence):
                 bad[i] = "name"
     return bad
@@ -252,7 +263,10 @@ def _names(tokens: Sequence[Token], text: str, language: str) -> set[int]:
         if token.text.isupper() and token.text.isalpha():
             found.add(i)
         elif token.capital:
-            first = i == 0 or _STARTS.search(text[max(0, token.start - 8) : token.start])
+            before = text[max(0, token.start - 8) : token.start]
+            # The first cell of a row is its label; the others are what it states.
+            cell = before.rstrip().endswith("|") and text[: token.start].count("|") > 1
+            first = i == 0 or (_STARTS.search(before) and not cell)
             if _names_one(tokens, i, language, first=bool(first)):
                 found.add(i)
         elif token.text.isalpha() and len(low) > 3 and not exists(low, language):
@@ -272,7 +286,10 @@ def _names_one(tokens: Sequence[Token], i: int, language: str, *, first: bool) -
         return not exists(low, "de") if zipf is None else not first
     if not first or _next_capital(tokens, i):
         return True
-    return not exists(low, language) if zipf is None else zipf < 3.0
+    if zipf is None:
+        return not exists(low, language)
+    follows = tokens[i + 1].folded if i + 1 < len(tokens) else ""
+    return zipf < 3.0 or (zipf < 4.2 and follows in _BE and not _ABSTRACT.search(low))
 
 
 def _unlisted(token: Token, language: str) -> bool:
@@ -290,7 +307,7 @@ def _best(claim: _Statement) -> _Aligned | None:
     scores: dict[tuple[int, int], float] = {}
     for n, e in enumerate(claim.evidence):
         for token, places in zip(claim.tokens, claim.places[n], strict=True):
-            if not token.content:
+            if not token.content or e.about(token):
                 continue
             weight = 1.5 if token.number is not None or token.capital else 1.0
             for s in {e.tokens[j].sentence for j in places[:_MOST_PLACES]}:
@@ -299,7 +316,11 @@ def _best(claim: _Statement) -> _Aligned | None:
         return None
     candidates = nlargest(2, scores, key=lambda at: scores[at])
     tried = [_align(claim.tokens, claim.places[n], claim.evidence[n], s) for n, s in candidates]
-    return max(tried, key=lambda a: sum(j >= 0 for j in a.to))
+    order = [
+        scores[at] + 0.3 * sum(j >= 0 for j in a.to)
+        for at, a in zip(candidates, tried, strict=True)
+    ]
+    return tried[order.index(max(order))]
 
 
 def _align(
@@ -348,12 +369,16 @@ def _replaced(claim: _Statement, best: _Aligned) -> dict[int, str]:
     tokens, theirs = claim.tokens, best.evidence.tokens
     span = best.evidence.sentence(best.sentence)
     total = sum(t.content for t in tokens)
-    aligned = sum(t.content and j >= 0 for t, j in zip(tokens, best.to, strict=True))
+    aligned = sum(
+        t.content and (j >= 0 or about)
+        for t, j, about in zip(tokens, best.to, claim.about, strict=True)
+    )
     aligned_to = set(best.to)
     for a, b in _runs(best.to):
         own = [i for i in range(a, b) if tokens[i].content]
         outside = total - len(own)
-        if not own or outside < 2 or aligned < _NEAR_VERBATIM * outside:
+        elsewhere = aligned - sum(claim.about[i] for i in own)
+        if not own or outside < 2 or elsewhere < _NEAR_VERBATIM * outside:
             continue
         left = best.to[a - 1] if a else span.start - 1
         right = best.to[b] if b < len(tokens) else min(span.stop, left + 2 * (b - a) + 6)
@@ -361,12 +386,17 @@ def _replaced(claim: _Statement, best: _Aligned) -> dict[int, str]:
         if not gap or _stands_for(claim, best, (a, b), own, gap):
             continue
         named = all(_is_name(theirs[j], j == span.start, best.evidence.language) for j in gap)
+        lost = _lost(claim, best, gap)
         for i in own:
             token = tokens[i]
-            if (claim.about[i] and len(own) == 1) or not aligned_to.isdisjoint(
-                best.evidence.find(token)
-            ):
-                # Said twice: what it repeats is aligned.
+            places = best.evidence.find(token)
+            if claim.about[i] or not aligned_to.isdisjoint(places):
+                # What the article is about, or said twice: what it repeats is aligned.
+                continue
+            inside = [j for j in places if j in span]
+            if inside and (not lost or _close(best.to, i, inside)):
+                # The sentence has it in another order: nothing of its kind is left out, or it is
+                # next to the same words.
                 continue
             written = token.capital and (named or _rare(token, claim.context.language))
             if token.number is not None and token.number.certain:
@@ -374,6 +404,32 @@ def _replaced(claim: _Statement, best: _Aligned) -> dict[int, str]:
             elif i in claim.names or written or (token.joined and b - a >= 2):
                 bad[i] = "name"
     return bad
+
+
+def _close(to: Sequence[int], i: int, places: Sequence[int]) -> bool:
+    """Whether a token is as near to one of its neighbours in the sentence as it is in the claim."""
+    near = [to[k] for k in range(max(0, i - 4), min(len(to), i + 5)) if to[k] >= 0]
+    return any(abs(j - k) <= 4 for j in places for k in near)
+
+
+def _lost(claim: _Statement, best: _Aligned, gap: Sequence[int]) -> bool:
+    """Whether a name or number of the sentence is replaced: the claim does not have it at all."""
+    evidence = best.evidence
+    first = evidence.starts[best.sentence]
+    said = {t.key for t in claim.tokens} | {t.folded for t in claim.tokens}
+    forms = {form for t in claim.tokens if t.number is not None for form in t.number.forms}
+    for j in gap:
+        token = evidence.tokens[j]
+        if token.number is not None:
+            if token.number.forms.isdisjoint(forms):
+                return True
+        elif (
+            token.key not in said
+            and not evidence.about(token)
+            and _is_name(token, j == first, evidence.language)
+        ):
+            return True
+    return False
 
 
 def _stands_for(
@@ -399,7 +455,7 @@ def _stands_for(
         said = {theirs[j].key for j in before}
         if plain and any(tokens[i].key in said for i in own):
             return True
-    return len(own) >= 3 and _own_clause(claim, a, own, best.evidence)
+    return len(own) >= 3 and _own_clause(claim, run, own, best.evidence)
 
 
 def _rare(token: Token, language: str) -> bool:
@@ -424,12 +480,17 @@ def _touches(to: Sequence[int], i: int, step: int) -> bool:
     return not 0 <= k < len(to) or to[k] == to[i] + step
 
 
-def _own_clause(claim: _Statement, a: int, own: Sequence[int], evidence: Evidence) -> bool:
+def _own_clause(
+    claim: _Statement, run: tuple[int, int], own: Sequence[int], evidence: Evidence
+) -> bool:
     """Whether a run is a clause of its own, from another sentence of the passage."""
+    a, b = run
     tokens = claim.tokens
-    gap = claim.text[tokens[a - 1].end : tokens[a].start] if a else ""
-    if tokens[a].folded not in _CONJUNCTION and not re.search(r"[,;:–—(]", gap):
+    edges = [claim.text[tokens[i - 1].end : tokens[i].start] for i in run if 0 < i < len(tokens)]
+    joints = {tokens[i].folded for i in (a, b - 1)}
+    if joints.isdisjoint(_CONJUNCTION) and not re.search(r"[,;:–—(]", " ".join(edges)):
         return False
+    own = [i for i in own if not claim.about[i]]
     if sum(i not in claim.names and tokens[i].number is None for i in own) < 2:
         return False
     counts: dict[int, int] = {}
@@ -451,8 +512,9 @@ def _mismatched(claim: _Statement) -> dict[int, str]:
             continue
         near = [
             k
-            for k in range(max(0, i - 9), min(len(tokens), i + 10))
-            if k != i and tokens[k].content and not claim.about[k] and claim.has(k)
+            for k in _clause(claim, i)
+            if tokens[k].content and not claim.about[k] and claim.has(k)
+            if not (k == i or (abs(k - i) <= 2 and i in claim.names and k in claim.names))
         ]
         shared: dict[tuple[int, int], float] = {}
         for n, e in enumerate(claim.evidence):
@@ -460,9 +522,24 @@ def _mismatched(claim: _Statement) -> dict[int, str]:
                 for s in {e.tokens[j].sentence for j in column[:_MOST_PLACES]}:
                     shared[n, s] = shared.get((n, s), 0.0) + 1.0
         most = max(shared.values(), default=0.0)
-        if most >= 3 and _here(claim, i, shared) < 0.5 * most:
+        here = _here(claim, i, shared)
+        if (most >= 3 and here < 0.5 * most) or (most >= 2 and here < 0.3):
             bad[i] = _kind(token)
     return bad
+
+
+def _clause(claim: _Statement, i: int) -> range:
+    """The tokens round one, up to the next comma on each side, ten at the most."""
+    a, b = i, i + 1
+    while a > max(0, i - 9) and not _COMMA.search(_gap(claim, a)):
+        a -= 1
+    while b < min(len(claim.tokens), i + 10) and not _COMMA.search(_gap(claim, b)):
+        b += 1
+    return range(a, b)
+
+
+def _gap(claim: _Statement, i: int) -> str:
+    return claim.text[claim.tokens[i - 1].end : claim.tokens[i].start]
 
 
 def _here(claim: _Statement, i: int, shared: Mapping[tuple[int, int], float]) -> float:
@@ -478,28 +555,39 @@ def _here(claim: _Statement, i: int, shared: Mapping[tuple[int, int], float]) ->
 def _negation(claim: _Statement, best: _Aligned) -> str:
     """A negation that only one of claim and sentence has, where words alone show it."""
     tokens, text = claim.tokens, claim.text
-    content = [i for i, t in enumerate(tokens) if t.content]
+    content = [i for i, t in enumerate(tokens) if t.content and not t.negation]
     aligned = [i for i in content if best.to[i] >= 0]
     if len(aligned) < 2 or len(aligned) < 0.6 * len(content):
         return ""
-    theirs = best.evidence.tokens
-    first, last = best.to[aligned[0]], best.to[aligned[-1]]
-    inside = theirs[max(first - 3, best.evidence.starts[best.sentence]) : last + 3]
-    inside = [t for t in inside if t.sentence == best.sentence]
-    own = [t for t in tokens if t.negation]
-    other = [t for t in inside if t.negation]
+    theirs, to = best.evidence.tokens, set(best.to)
+    span = best.evidence.sentence(best.sentence)
+    low, high = best.to[aligned[0]], best.to[aligned[-1]]
+    inside = range(max(low - 3, span.start), min(high + 4, span.stop))
+    own = [
+        i
+        for i, t in enumerate(tokens)
+        if t.negation and best.to[i] < 0 and _negates(tokens, i, lambda k: best.to[k] >= 0)
+    ]
+    other = [
+        j
+        for j in inside
+        if theirs[j].negation and j not in to and _negates(theirs, j, to.__contains__)
+    ]
     if bool(own) == bool(other):
         return ""
-    said = best.evidence.source.text[theirs[first].start : theirs[last].end]
-    if _SOFT_NEGATION.search(text if other else said):
-        return ""
+    # "failed to", "without", "refused": a negation in other words.
     if own:
-        return text[own[0].start : own[0].end]
-    # Removed: only where the words on both sides of it are the claim's.
-    j = theirs.index(other[0], max(0, first - 3))
-    back = set(best.to)
-    around = (
-        [k for k in range(j - 4, j) if k in back],
-        [k for k in range(j + 1, j + 5) if k in back],
-    )
-    return other[0].text if all(around) or (around[1] and j <= first) else ""
+        rest = " ".join(theirs[j].text for j in inside if j not in to)
+    else:
+        rest = " ".join(t.text for t, j in zip(tokens, best.to, strict=True) if j < 0)
+    if _SOFT_NEGATION.search(rest):
+        return ""
+    return text[tokens[own[0]].start : tokens[own[0]].end] if own else theirs[other[0]].text
+
+
+def _negates(tokens: Sequence[Token], i: int, shared: Callable[[int], bool]) -> bool:
+    """Whether what a negation denies is in both texts: the words on its two sides."""
+    after = next((k for k in range(i + 1, min(i + 5, len(tokens))) if tokens[k].content), None)
+    before = next((k for k in range(i - 1, max(i - 5, -1), -1) if tokens[k].content), None)
+    near = [k for k in (after, before) if k is not None]
+    return bool(near) and all(shared(k) for k in near[:1])

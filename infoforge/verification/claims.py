@@ -22,6 +22,11 @@ _SOURCES_LINE = re.compile(
     r"|fontes?|bronnen|источники?|来源|參考|参考\w*|出典|المصادر|المصدر)[\s\W]*)?$",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(
+    r"\s*(?:[,;，；、]|(?:and|but|while|whereas|und|aber|während|y|e|pero|mientras|et|mais|tandis|ma|mas|en"
+    r"|maar|terwijl|и|а|но)\s)",
+    re.IGNORECASE,
+)
 _SMALL_TALK = re.compile(
     r"^\W*(?:(?:hello|hi|hey|hallo|hola|bonjour|ciao|olá|guten tag|привет|здравствуйте|你好"
     r"|こんにちは|مرحبا)\b[^.]{0,40}"
@@ -154,7 +159,7 @@ def _line(
         if begin < 0:
             continue
         position = begin + len(sentence)
-        spans.append((begin, position))
+        spans += [(begin, position)] if whole else _clauses(line, begin, position, start, here)
     at = 0
     for n, (begin, end) in enumerate(spans):
         # What stands behind the stop, before the next sentence, is this sentence's.
@@ -171,6 +176,20 @@ def _line(
         elif numbers and pieces:
             pieces[-1].citations += [n for n in numbers if n not in pieces[-1].citations]
     return pieces, lead
+
+
+def _clauses(
+    line: str, begin: int, end: int, start: int, here: Sequence[Citation]
+) -> list[tuple[int, int]]:
+    """A sentence cut behind a citation where a clause follows: ``A [1], while B [2]``."""
+    spans = []
+    for citation in here:
+        at = citation.end - start
+        clause = len(line[begin:at].split()) >= 3 and len(line[at:end].split()) >= 3
+        if begin < at < end and clause and _CLAUSE.match(line[at:end]):
+            spans.append((begin, at))
+            begin = at
+    return [*spans, (begin, end)]
 
 
 def _is_small(text: str) -> bool:

@@ -144,7 +144,8 @@ def tokenise(text: str, language: str, *, certain: bool = False) -> list[Token]:
             if gap != " " and gap and (len(gap) > 1 or gap in "\n。！？।؟۔"):
                 stop = _SENTENCE_END.search(gap)
                 if stop and (stop[0] == "\n" or not word[:1].islower()):
-                    short = gap[0] == "." and len(previous.text) <= 2 and "\n" not in gap
+                    initial = len(previous.text) <= 2 and previous.number is None
+                    short = initial and gap[0] == "." and "\n" not in gap
                     sentence += not short
         if folded == "t" and previous is not None and previous.folded[-1:] == "n":
             negates = text[previous.end : start] in ("'", "’")
@@ -171,7 +172,7 @@ def prefix_matches(one: str, other: str) -> bool:
         same >= 4
         and len(shorter) - same <= 3
         and len(longer) - same <= 3
-        and same >= 0.6 * len(longer)
+        and same >= 0.57 * len(longer)
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from infoforge.records import Source
 from infoforge.verification import verify
 
-DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "claims"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "claims"
 AIMS = {"name": 95.0, "number": 98.0, "name_same_passage": 75.0, "number_same_passage": 75.0}
 FALSE_ALARMS = 2.0
 

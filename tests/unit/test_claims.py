@@ -24,9 +24,9 @@ KOKORO = source(
 )
 BRIDGE = source(
     2,
-    "Lund Bridge",
-    "The Lund Bridge is 4.5 km long and weighs 300 tonnes. The bridge was built in 1931 by the "
-    "engineer Marta Holm and repaired in 1988. About 10⁶ vehicles cross it each year. In winter "
+    "Bayonne Bridge",
+    "The Bayonne Bridge is 4.5 km long and weighs 300 tonnes. The bridge was built in 1931 by the "
+    "engineer Othmar Ammann and repaired in 1988. About 10⁶ vehicles cross it each year. In winter "
     "the steel shrinks at −40 °C. The toll is 3 ‰ of the income of the town.",
 )
 SOURCES = (KOKORO, BRIDGE)
@@ -51,8 +51,8 @@ def kinds(result: Verification) -> list[tuple[str, str]]:
         "About 1,000,000 vehicles cross the bridge each year [2].",
         "The steel shrinks at -40 °C in winter [2].",
         "Kokoro was not written for children [1].",
-        "Built by Marta Holm in 1931, the bridge was repaired in 1988 [2].",
-        'According to "Lund Bridge", the bridge was built in 1931.',
+        "Built by Othmar Ammann in 1931, the bridge was repaired in 1988 [2].",
+        'According to "Bayonne Bridge", the bridge was built in 1931.',
         "The novel was translated into English by Edwin McClellan in 1957 [1].",
     ],
 )
@@ -76,7 +76,7 @@ def test_what_the_passages_say_is_supported(answer: str) -> None:
         ("The toll is 3 % of the income of the town [2].", "3 %", "number"),
         ("About 10^7 vehicles cross the bridge each year [2].", "10^7", "number"),
         # A number and a name that are in the passage, next to something else.
-        ("The bridge was built in 1988 by the engineer Marta Holm [2].", "1988", "number"),
+        ("The bridge was built in 1988 by the engineer Othmar Ammann [2].", "1988", "number"),
         ("Asahi Shimbun translated it into English in 1957 [1].", "Asahi Shimbun", "name"),
         # In another source than the one that is cited.
         ("The bridge was built in 1931 [1].", "1931", "number"),
@@ -94,14 +94,14 @@ def test_each_sentence_list_item_and_table_row_is_a_claim() -> None:
     answer = (
         "## The bridge\n\n"
         "Hello! Here are the facts:\n"
-        "- Built in 1931 by Marta Holm [2]\n"
+        "- Built in 1931 by Othmar Ammann [2]\n"
         "- Repaired in 1988 [2]\n\n"
         "| what | how much |\n|---|---|\n| length | 4.5 km [2] |\n| weight | 300 tonnes [2] |\n\n"
         "It was built in 1931 [2]. It is 4.5 km long. [2] Is that long?"
     )
     result = verify(answer, SOURCES)
     assert [claim.text for claim in result.claims] == [
-        "Built in 1931 by Marta Holm",
+        "Built in 1931 by Othmar Ammann",
         "Repaired in 1988",
         "| length | 4.5 km |",
         "| weight | 300 tonnes |",
@@ -170,7 +170,7 @@ def test_a_refusal_is_an_outcome_of_its_own(answer: str, language: str) -> None:
     [
         "The bridge was built in 1931 [2]. The sources do not say who paid for it.",
         "Although the sources do not mention it, the bridge was built in 1850 [2].",
-        "The sources do not say so. Marta Holm was born in Oslo in 1899 [2].",
+        "The sources do not say so. Othmar Ammann was born in Oslo in 1899 [2].",
         "Laut dem Artikel „Kokoro (novel)“ wurde er nicht 1999 geschrieben.",
         "The novel was not written by him [1].",
     ],
@@ -193,10 +193,10 @@ def test_the_quote_endpoint_refuses_in_each_language_of_the_prompt(language: str
 
 
 def test_an_answer_in_another_language_is_not_checked_but_for_names_and_numbers() -> None:
-    right = verify("Die Brücke wurde 1931 von der Ingenieurin Marta Holm gebaut [2].", SOURCES)
+    right = verify("Die Brücke wurde 1931 von dem Ingenieur Othmar Ammann gebaut [2].", SOURCES)
     assert statuses(right) == ["not_checked"]
     assert right.strict
-    wrong = verify("Die Brücke wurde 1932 von der Ingenieurin Marta Holm gebaut [2].", SOURCES)
+    wrong = verify("Die Brücke wurde 1932 von dem Ingenieur Othmar Ammann gebaut [2].", SOURCES)
     assert kinds(wrong) == [("1932", "number")]
 
 
@@ -214,8 +214,8 @@ def test_abbreviations_inflections_and_accents_are_the_same_name(answer: str) ->
 
 
 def test_a_bare_answer_is_checked_with_its_question() -> None:
-    asked = "In which year was the Lund Bridge repaired by the town?"
-    town = (source(1, "Lund", "The bridge was repaired in 1988. A church was built in 1931."),)
+    asked = "In which year was the Bayonne Bridge repaired by the town?"
+    town = (source(1, "Bayonne", "The bridge was repaired in 1988. A church was built in 1931."),)
     assert verify("1988 [1]", town, asked).strict
     assert not verify("1999 [1]", town, asked).strict
 
