@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from infoforge.records import Source
-from infoforge.text.numbers import Number, find, forms
+from infoforge.text.numbers import Number, find, forms, plain_digits
 from infoforge.text.words import fold, stem, stop_words
 from infoforge.verification.citations import blank
 
@@ -205,7 +205,7 @@ class Evidence:
     @classmethod
     def of(cls, source: Source, language: str) -> Evidence:
         """Read a source."""
-        self = cls(source, language, tokenise(source.text, language))
+        self = cls(source, language, tokenise(plain_digits(source.text), language))
         # A source has marks and lists of its own; who copies it states nothing new.
         if (bare := blank(source.text)) != source.text:
             self.also = frozenset(forms(bare))
