@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from infoforge.model.reasoning import Stripper
+from infoforge.model.reasoning import Stripper, is_tool_call
 from infoforge.model.wire import Exchange, Fault, error_message, lines
 from infoforge.records import Usage
 from infoforge.text.parse import from_json, integer
@@ -21,6 +21,7 @@ class Reply:
         reasoned: Whether the server sent thinking, in the text or beside it.
         finish: Its ``finish_reason``; empty until it comes.
         done: Whether the reply came to its end.
+        called: Whether it called a tool.
         model: The model's name as the server gives it.
     """
 
@@ -28,6 +29,7 @@ class Reply:
     reasoned: bool = False
     finish: str = ""
     done: bool = False
+    called: bool = False
     model: str = ""
     usage: Usage = field(default_factory=Usage)
 
@@ -61,7 +63,14 @@ def read(reply: Reply, exchange: Exchange, show: Callable[[str, bool], None]) ->
     reply.reasoned = reply.reasoned or reply.stripper.thought
     if not reply.done:
         raise Fault("endpoint_cut", "broke off in the middle of its answer")
-    if not reply.stripper.text:
+    text = reply.stripper.text
+    if (reply.called and not text) or is_tool_call(text):
+        raise Fault(
+            "endpoint_tool_call",
+            "called a tool instead of answering",
+            "turn tools off in the server or its chat template, or use another model",
+        )
+    if not text:
         _raise_empty(reply)
 
 
@@ -79,11 +88,22 @@ def _raise_empty(reply: Reply) -> None:
 
 
 def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], None]) -> None:
+    pending = event = ""
+    whole = True
     for line, ended in lines(chunks):
+        whole = ended
         name, colon, value = line.partition(":")
-        if name.startswith("{"):
+        if not line and pending:
+            raise Fault("endpoint_not_json", "answered with something that is not JSON")
+        if pending and not name.startswith(("data", "event")):
+            # A document written over several lines, as an error often is.
+            value = line
+        elif name.startswith("{"):
             # Newline-delimited JSON, or an error document where a stream was promised.
             value = line
+        elif colon and name == "event":
+            event = value.strip()
+            continue
         elif not colon or name != "data":
             continue
         value = value.strip()
@@ -92,13 +112,18 @@ def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], N
         if value == "[DONE]":
             reply.done = True
             return
+        pending += value
         try:
-            document = _document(value)
+            document = _document(pending, event)
         except Fault as fault:
-            if not ended and fault.code == "endpoint_not_json":
-                return  # half a line: the stream broke, which is told by what is missing
+            if fault.code == "endpoint_not_json" and pending[:1] in ("{", "["):
+                continue
             raise
+        pending = event = ""
         _take(reply, document, show)
+    if pending and whole:
+        # Half a document at the end of a stream that broke is reported by what is missing.
+        raise Fault("endpoint_not_json", "answered with something that is not JSON")
 
 
 def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None:
@@ -106,19 +131,41 @@ def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None
         raise Fault(
             "endpoint_empty", "gave an empty reply", "see the server's log, or try another model"
         )
-    _take(reply, _document(body.decode("utf-8", "replace")), show)
+    document = _document(body.decode("utf-8", "replace"))
+    if document == {"choices": None}:
+        raise Fault("endpoint_not_json", "answered with JSON that is no chat completion")
+    _take(reply, document, show)
     reply.done = True
 
 
-def _document(text: str) -> dict[str, Any]:
+def _document(text: str, event: str = "") -> dict[str, Any]:
+    """A document of a reply.
+
+    Args:
+        text: The JSON.
+        event: Name of the event that it came with, if any.
+
+    Raises:
+        Fault: It is not JSON, or says that the server failed.
+    """
     try:
         found = from_json(text)
     except (ValueError, RecursionError):
-        found = None
+        found = text
+    if found is None:
+        return {"choices": None}
+    words = ""
+    if event == "error":
+        words = error_message(text)
+    elif isinstance(found, dict):
+        failed = found.get("error") or found.get("object") == "error"
+        # Some frameworks answer {"detail": ...} or {"message": ...} with status 200.
+        if failed or (not found.get("choices") and (found.get("detail") or found.get("message"))):
+            words = error_message(text)
+    if words:
+        raise Fault("endpoint_server_error", f"failed while answering: {words}")
     if not isinstance(found, dict):
         raise Fault("endpoint_not_json", "answered with something that is not JSON")
-    if found.get("error"):
-        raise Fault("endpoint_server_error", f"failed while answering: {error_message(text)}")
     return found
 
 
@@ -129,7 +176,7 @@ def _take(reply: Reply, document: dict[str, Any], show: Callable[[str, bool], No
     if isinstance(usage := document.get("usage"), dict):
         reply.usage = Usage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
     choices = document.get("choices")
-    if choices == [] or (choices is None and "usage" in document):
+    if choices == [] or (choices is None and ("usage" in document or "choices" in document)):
         return
     choice = choices[0] if isinstance(choices, list) else None
     if not isinstance(choice, dict):
@@ -139,6 +186,8 @@ def _take(reply: Reply, document: dict[str, Any], show: Callable[[str, bool], No
         raise Fault("endpoint_not_json", "answered with JSON that is no chat completion")
     if any(message.get(key) for key in ("reasoning_content", "reasoning", "thinking")):
         reply.reasoned = True
+    if message.get("tool_calls") or message.get("function_call"):
+        reply.called = True
     text, reasoned = _content(message.get("content"))
     reply.reasoned = reply.reasoned or reasoned
     if text:

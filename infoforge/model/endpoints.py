@@ -18,6 +18,11 @@ from infoforge.model.prompt import Prompt, answer_tokens
 from infoforge.model.wire import Exchange, Fault, key_of, models
 from infoforge.records import Completion
 
+
+class _Spent(Fault):
+    """A model spent its whole budget thinking."""
+
+
 Build = Callable[[EndpointSettings, float], Prompt]
 
 
@@ -87,8 +92,10 @@ def complete(
             "add one under endpoints (infoforge config init looks for servers on this machine), "
             "or kind: quote, which needs none",
         )
+    spent = all("thinking" in text for text in failed)
+    what = "the model only thought" if spent else "no model endpoint answered"
     raise NoEndpoint(
-        "no model endpoint answered: " + "; ".join(failed),
+        f"{what}: " + "; ".join(failed),
         "; ".join(filter(None, [hint, "infoforge doctor tests each endpoint"])),
     )
 
@@ -105,8 +112,11 @@ def _ask(endpoint: EndpointSettings, build: Build, screen: _Screen, warn: Warn) 
     check_private(endpoint)
     key_of(endpoint, warn)
     model = endpoint.model or only_model(endpoint)
+    share, tokens = 1.0, answer_tokens(endpoint.context_tokens, endpoint.max_tokens)
     try:
-        return _once(endpoint, model, build(endpoint, 1.0), screen, warn)
+        return _once(endpoint, model, build(endpoint, share), screen, warn, tokens=tokens)
+    except _Spent:
+        return _with_more(endpoint, model, build(endpoint, share), screen, warn, tokens=tokens)
     except Fault as fault:
         if fault.code != "endpoint_too_long":
             raise
@@ -121,15 +131,60 @@ def _ask(endpoint: EndpointSettings, build: Build, screen: _Screen, warn: Warn) 
             )
         )
         screen.restart("the prompt was too long; starting over")
-    return _once(endpoint, model, build(endpoint, 0.5), screen, warn)
+    return _once(endpoint, model, build(endpoint, 0.5), screen, warn, tokens=tokens)
+
+
+def _with_more(
+    endpoint: EndpointSettings,
+    model: str,
+    prompt: Prompt,
+    screen: _Screen,
+    warn: Warn,
+    *,
+    tokens: int,
+) -> Completion:
+    """Ask once more with four times the budget, for a model that spent all of it thinking."""
+    room = endpoint.context_tokens - faults.usual_tokens(prompt)
+    more = min(4 * tokens, room)
+    if more <= tokens:
+        needed = faults.usual_tokens(prompt) + 4 * tokens
+        raise Fault(
+            "endpoint_reasoning_only",
+            f"spent its whole budget of {tokens} tokens thinking",
+            f"give the server, and context_tokens, {needed} tokens, or turn thinking off in it",
+        )
+    warn(
+        WarningMessage(
+            "thinking_budget",
+            f"endpoint {endpoint.name}: it spent {tokens} tokens thinking; asking once more with "
+            f"{more} (raise max_tokens)",
+        )
+    )
+    screen.restart("the model spent its budget thinking; starting over")
+    return _once(endpoint, model, prompt, screen, warn, tokens=more)
 
 
 def _once(
-    endpoint: EndpointSettings, model: str, prompt: Prompt, screen: _Screen, warn: Warn
+    endpoint: EndpointSettings,
+    model: str,
+    prompt: Prompt,
+    screen: _Screen,
+    warn: Warn,
+    *,
+    tokens: int,
 ) -> Completion:
     reply = chat.Reply()
-    tokens = answer_tokens(endpoint.context_tokens, endpoint.max_tokens)
-    converse(endpoint, model, prompt.messages, max_tokens=tokens, reply=reply, show=screen.show)
+    try:
+        converse(endpoint, model, prompt.messages, max_tokens=tokens, reply=reply, show=screen.show)
+    except Fault as fault:
+        if fault.code == "endpoint_reasoning_only" and reply.finish == "length":
+            raise _Spent(
+                "endpoint_reasoning_only",
+                f"spent its whole budget of {tokens} tokens thinking",
+                f"raise max_tokens (now {endpoint.max_tokens}) and context_tokens, or turn "
+                "thinking off in the server",
+            ) from None
+        raise
     if reply.finish == "length":
         warn(
             WarningMessage(

@@ -189,6 +189,11 @@ def how_to_raise(endpoint: EndpointSettings) -> str:
     )
 
 
+def usual_tokens(prompt: Prompt) -> int:
+    """Tokens that a prompt has with the usual tokeniser, on the careful side."""
+    return least_tokens("".join(m["content"] for m in prompt.messages), letters=3.0)
+
+
 def least_tokens(text: str, letters: float = 6.0) -> int:
     """Tokens that a text has at the very least, whatever the tokeniser.
 

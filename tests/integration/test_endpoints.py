@@ -263,7 +263,7 @@ def test_an_error_inside_the_stream_is_a_fault(fault_server: Start) -> None:
     [
         Behaviour(text="", reasoning="Let me think."),
         Behaviour(text="<think>Let me think.</think>"),
-        Behaviour(text="<think>Let me think and never stop", finish="length"),
+        Behaviour(text="<think>Let me think and never stop"),
     ],
     ids=["beside", "between", "unclosed"],
 )
@@ -301,6 +301,120 @@ def test_thinking_is_stripped(fault_server: Start, behaviour: Behaviour, stream:
     assert answer.text == GOOD
     assert run.screen == (GOOD if stream else "")
     assert run.warnings == []
+
+
+def test_a_model_that_spent_its_budget_thinking_is_asked_once_more(fault_server: Start) -> None:
+    spent = Behaviour(text="<think>Let me think and never stop", finish="length")
+    server = fault_server(spent, reply(GOOD))
+    run = Run()
+    answer = run.ask(endpoint(server, max_tokens=200, context_tokens=8192))
+    assert answer.text == run.screen == GOOD
+    assert run.codes == ["thinking_budget"]
+    assert [chat.json["max_tokens"] for chat in server.chats] == [200, 800]
+
+
+@pytest.mark.parametrize(("context", "asked"), [(8192, [200, 800]), (450, [150])])
+def test_and_otherwise_reported_as_that(
+    fault_server: Start, context: int, asked: list[int]
+) -> None:
+    server = fault_server(Behaviour(text="", reasoning="Let me think", finish="length"))
+    run = Run()
+    with pytest.raises(NoEndpoint, match="thinking") as failure:
+        run.ask(endpoint(server, max_tokens=200, context_tokens=context))
+    assert "no model endpoint answered" not in failure.value.message
+    assert "context_tokens" in failure.value.hint
+    assert run.codes[-1] == "endpoint_reasoning_only"
+    assert [chat.json["max_tokens"] for chat in server.chats] == asked
+
+
+SSE = "text/event-stream"
+PRETTY = json.dumps({"error": {"message": "out of memory"}}, indent=2)
+
+
+@STREAMED
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ('{"object": "error", "message": "out of memory", "code": 500}', "application/json"),
+        ('{"detail": "out of memory"}', "application/json"),
+        ('{"detail": [{"msg": "out of memory"}]}', "application/json"),
+        (PRETTY, "application/json"),
+        ('data: {"object": "error", "message": "out of memory"}\n\n', SSE),
+        ('data: {"detail": "out of memory"}\n\n', SSE),
+        ('event: error\ndata: {"message": "out of memory"}\n\n', SSE),
+        ("event: error\ndata: out of memory\n\n", SSE),
+        (PRETTY, SSE),
+        ("".join(f"data: {line}\n" for line in PRETTY.splitlines()) + "\n", SSE),
+    ],
+)
+def test_an_error_with_status_200_shows_the_server_s_words(
+    fault_server: Start, body: str, kind: str, stream: bool
+) -> None:
+    bad = fault_server(Behaviour(body=body.encode(), content_type=kind))
+    run = Run()
+    good = endpoint(fault_server(reply(GOOD)), "second")
+    assert run.ask(endpoint(bad), good, stream=stream).text == GOOD
+    assert run.codes == ["endpoint_server_error"]
+    assert "out of memory" in run.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    "words", ["This model's maximum context length is 2048 tokens", "context size exceeded"]
+)
+def test_an_overflow_with_status_200_is_asked_again_with_fewer_sources(
+    fault_server: Start, words: str
+) -> None:
+    body = json.dumps({"object": "error", "message": words}).encode()
+    run = Run()
+    server = fault_server(Behaviour(body=body, content_type="application/json"), reply(GOOD))
+    assert run.ask(endpoint(server)).text == GOOD
+    assert run.shares == [1.0, 0.5]
+
+
+def test_chunks_without_choices_are_passed_over(fault_server: Start) -> None:
+    event = {"choices": [{"delta": {"content": GOOD}, "finish_reason": "stop"}]}
+    body = (
+        'data: {"id": "1", "choices": null}\n\ndata: null\n\n'
+        f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n"
+    )
+    server = fault_server(Behaviour(body=body.encode(), content_type=SSE))
+    assert Run().ask(endpoint(server)).text == GOOD
+
+
+@STREAMED
+@pytest.mark.parametrize(
+    "call",
+    [
+        '<tool_call>\n{"name": "search", "arguments": {"q": "born"}}\n</tool_call>',
+        '{"name": "search", "parameters": {"q": "born"}}',
+        '```json\n{"name": "search", "arguments": {}}\n```',
+        '[{"name": "search", "arguments": {"q": "born"}}]',
+        '[TOOL_CALLS][{"name": "search", "arguments": {}}]',
+        "<function=search>{}</function>",
+        '<|python_tag|>search.call(query="born")',
+        '[search(query="born")]',
+        "Thought: I should look.\nAction: search\nAction Input: born",
+        '```tool_code\nprint(search("born"))\n```',
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search",
+        '<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"q": 1}<|call|>',
+        'functools[{"name": "search", "arguments": {}}]',
+    ],
+)
+def test_a_tool_call_is_no_answer(fault_server: Start, call: str, stream: bool) -> None:
+    run = Run()
+    good = endpoint(fault_server(reply(GOOD)), "second")
+    assert run.ask(endpoint(fault_server(reply(call))), good, stream=stream).text == GOOD
+    assert run.codes in (["endpoint_tool_call"], ["endpoint_reasoning_only"])
+    assert run.screen == (GOOD if stream else "")
+
+
+def test_a_tool_call_next_to_no_text_is_no_answer(fault_server: Start) -> None:
+    call = {"function": {"name": "search", "arguments": "{}"}, "type": "function"}
+    document = {"choices": [{"message": {"content": None, "tool_calls": [call]}}]}
+    run = Run()
+    with pytest.raises(NoEndpoint):
+        run.ask(endpoint(fault_server(Behaviour(body=json.dumps(document).encode()))))
+    assert run.codes == ["endpoint_tool_call"]
 
 
 def test_a_cut_answer_is_told(fault_server: Start) -> None:

@@ -24,6 +24,31 @@ FORMS = {
         "<|channel|>analysis<|message|>no<|end|>"
         "<|start|>assistant<|channel|>final<|message|>yes<|return|>"
     ): "yes",
+    "analysisThe user asks. 1999 [2].assistantfinalHe was born [1].": "He was born [1].",
+    "assistantanalysisNo.assistantfinalYes": "Yes",
+    "analysisnever closed": "analysisnever closed",
+    "analysisNever closed": "",
+    "<|channel|>analysis<|message|>no<|end|><|start|>assistant<|channel|>final <|constrain|>json"
+    "<|message|>yes": "yes",
+    "final <|constrain|>text<|message|>yes": "yes",
+    "Here is my thought process:\n1999.\n\nHere is my response:\nyes": "yes",
+    "Here's my thought process: no. Here's my response: yes": "yes",
+    "<|think|>no<|/think|>yes": "yes",
+    "<mm:think>no</mm:think>yes": "yes",
+    '<details type="reasoning" done="true" duration="5">\n<summary>no</summary>\nno\n</details>\n'
+    "yes": "yes",
+    "<details><summary>a</summary>b</details>": "<details><summary>a</summary>b</details>",
+    "<analysis>no</analysis>yes": "yes",
+    "&lt;think&gt;no&lt;/think&gt;yes": "yes",
+    "<answer>yes</answer>": "yes",
+    "<think>no</think><response>yes</response>": "yes",
+    "assistant\nyes": "yes",
+    "Assistant: yes": "yes",
+    "### Response:\nyes": "yes",
+    "<|start_header_id|>assistant<|end_header_id|>\n\nyes": "yes",
+    "Analysis of the text": "Analysis of the text",
+    "final answers are here": "final answers are here",
+    "AT&T & a &lt b": "AT&T & a &lt b",
     "only a closing tag</think>yes": "yes",
     "never opened\n\n</thinking>\nyes": "yes",
     "<think>never closed": "",
@@ -66,6 +91,8 @@ PARTS = st.sampled_from(
         *["<think>", "</think>", "<thinking a>", "</reasoning>", "[THINK]", "[/THINK]", "◁think▷"],
         *["<|channel|>", "analysis", "final", "<|message|>", "<|start|>", "assistant", "<|end|>"],
         *["<|channel>thought\n", "<channel|>", "</s>", "<", ">", "[", "]", "/", "think", "|"],
+        *["analysis", "A", "assistantfinal", "Here is my thought process:", "&lt;think&gt;"],
+        *["<details type='reasoning'>", "</details>", "Here is my response:", "<answer>", "final"],
         *["a", " ", "\n", "é", "中", "<b>", "[1]", "<|", "as", "◁/think▷", "<unused94>"],
     ]
 )
