@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from infoforge import views
 from infoforge.config.settings import EndpointSettings, Settings
@@ -18,12 +19,15 @@ from infoforge.contract import (
 )
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
-from infoforge.records import CorpusInfo
+from infoforge.records import Completion, CorpusInfo, Verification
 from infoforge.retrieval import relevance
 from infoforge.retrieval.find import Found, find
 from infoforge.retrieval.passages import passages
 from infoforge.verification import MAX_ANSWER
 from infoforge.views import Answer, Searched
+
+if TYPE_CHECKING:
+    from infoforge.model.prompt import Prompt
 
 QUOTE = EndpointSettings(name="quote", kind="quote")
 """The endpoint that answers when none is configured: quotes, which need no server."""
@@ -220,7 +224,7 @@ def ask(
         count = max(1, round(len(searched.sources) * share))
         budget = int(min(characters, room) * share)
         sources = passages(searched.found.ranked, keywords, budget, count)
-        return prompt.build(searched.question, sources, keywords.language)
+        return prompt.build(searched.question, sources, keywords.language, settings.answer_style)
 
     started = time.perf_counter()
     try:
@@ -228,8 +232,18 @@ def ask(
     except NoEndpoint as error:
         error.data = views.searched(searched)
         raise
-    model_seconds = time.perf_counter() - started
     verification = verify(completion.text, completion.sources, searched.question, keywords.language)
+    if (options.strict or settings.repair) and not verification.strict:
+        again = _repair(completion, verification, endpoints, build, warn)
+        if again is not None:
+            second = verify(again.text, again.sources, searched.question, keywords.language)
+            if _faults(second) < _faults(verification):
+                if on_restart is not None:
+                    on_restart("the answer failed verification; a second one follows")
+                if on_text is not None:
+                    on_text(again.text)
+                completion, verification = again, second
+    model_seconds = time.perf_counter() - started
     answer = Answer(
         searched.question,
         completion,
@@ -245,6 +259,39 @@ def ask(
             data=views.answer(answer),
         )
     return answer
+
+
+def _faults(verification: Verification) -> int:
+    """How many faults verification found: 0 when the answer passes ``--strict``."""
+    if verification.strict:
+        return 0
+    bad = sum(claim.status in ("unsupported", "uncited") for claim in verification.claims)
+    return 1 + bad + len(verification.unknown)
+
+
+def _repair(
+    completion: Completion,
+    verification: Verification,
+    endpoints: Sequence[EndpointSettings],
+    build: Callable[[EndpointSettings, float], Prompt],
+    warn: Warn,
+) -> Completion | None:
+    """Send an answer back once, with what is wrong with it; None when there is no other answer."""
+    from infoforge.model.endpoints import complete
+    from infoforge.model.prompt import repair
+
+    same = [e for e in endpoints if e.name == completion.endpoint and e.kind != "quote"]
+    if not same:
+        return None
+
+    def again(endpoint: EndpointSettings, share: float) -> Prompt:
+        return repair(build(endpoint, share), verification)
+
+    try:
+        return complete(same[:1], again, on_text=None, warn=warn)
+    except NoEndpoint:
+        # The first answer stands; what went wrong was reported as a warning.
+        return None
 
 
 def _tell(answer: Answer, warn: Warn) -> None:

@@ -266,6 +266,8 @@ class Settings:
     kiwix: KiwixSettings = field(default_factory=KiwixSettings)
     endpoints: tuple[EndpointSettings, ...] = ()
     search: SearchSettings = field(default_factory=SearchSettings)
+    answer_style: str = "brief"
+    repair: bool = False
     box: BoxSettings = field(default_factory=BoxSettings)
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     vault: VaultSettings = field(default_factory=VaultSettings)

@@ -55,7 +55,12 @@ def render(data: Mapping[str, Plain], remarks: Mapping[str, list[str]] | None = 
     defaults = plain(Settings())
     for name, raw in whole["properties"].items():
         part = resolve(whole, raw)
-        lines += ["", *_comment(part["description"], ""), f"{name}:"]
+        lines += ["", *_comment(part["description"], "")]
+        if part.get("type") != "array" and "properties" not in part:
+            value = yaml_text(data[name]) if name in data else _default(defaults[name])
+            lines.append(f"{name}: {value}" if name in data else f"# {name}: {value}")
+            continue
+        lines.append(f"{name}:")
         if part.get("type") == "array":
             lines += _list(whole, part, name, data.get(name) or [], remarks or {})
         else:

@@ -57,9 +57,9 @@ class Unsupported:
             del payload[self.part]
             return
         # Some chat templates know no system role: the rules go in front of the question.
-        system, user = payload["messages"]
+        system, user, *rest = payload["messages"]
         content = f"{system['content']}\n\n{user['content']}"
-        payload["messages"] = [{"role": "user", "content": content}]
+        payload["messages"] = [{"role": "user", "content": content}, *rest]
 
 
 def of_status(
@@ -112,7 +112,7 @@ def _unsupported(payload: dict[str, Any], text: str) -> str:
     """The part of the request that the server complains of, if it can be left out."""
     if "stream_options" in payload and "stream_options" in text:
         return "stream_options"
-    has_system = len(payload["messages"]) > 1
+    has_system = payload["messages"][0]["role"] == "system"
     return "system" if has_system and _NO_SYSTEM_ROLE.search(text) else ""
 
 

@@ -205,6 +205,32 @@ def test_strict_is_exit_4_with_the_answer_on_stdout(
     assert "not in the sources that are cited: 1777" in loose.stderr
 
 
+def test_an_answer_that_fails_is_sent_back_once_with_its_faults(
+    run_cli: Cli, demo_zim: Path, config: Config, fault_server: Start
+) -> None:
+    wrong, right = "It was written in 1777 [1].", "Natsume Sōseki wrote the novel Kokoro [1]."
+    question = "Who wrote the novel Kokoro?"
+    model = fault_server(reply(wrong), reply(right))
+    run = run_cli("ask", "--strict", question, config=config(demo_zim, endpoint(model)))
+    assert run.code == 0, run.stderr
+    assert right in run.stdout
+    assert "1777" not in run.stdout
+    sent = model.chats[1].json["messages"]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert "1777" in sent[-1]["content"]
+    # The better one of two that fail is kept, and there is no third.
+    worse = fault_server(reply(wrong), reply("In 1778 [1]. And in 1779 [1]."))
+    failed = run_cli("ask", "--strict", question, config=config(demo_zim, endpoint(worse)))
+    assert failed.code == 4
+    assert "1777" in failed.stdout
+    assert len(worse.chats) == 2
+    # Without --strict only where it is configured.
+    loose = fault_server(reply(wrong), reply(right))
+    settings = config(demo_zim, endpoint(loose))
+    assert "1777" in run_cli("ask", question, config=settings).stdout
+    assert len(loose.chats) == 1
+
+
 def test_a_citation_that_names_no_source_is_removed(
     run_cli: Cli, demo_zim: Path, fault_server: Start
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infoforge.model import prompt
 from infoforge.model.prompt import (
     MAX_QUESTION,
     answer_tokens,
@@ -201,3 +202,27 @@ def test_a_full_budget_fits_the_window() -> None:
     full = replace(SOURCE, text=("Words of an article. " * 2000)[:room])
     prompt = build("When was Natsume Sōseki, the novelist, born?", [full], "en")
     assert prompt.characters / characters_per_token("en") + 700 <= 4096
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("It opened in 1912.[3]", "It opened in 1912.(3)"),
+        ("So it was[12][13].", "So it was(12)(13)."),
+        ("The ring of [18]annulene", "The ring of (18)annulene"),
+        ("【4】", "(4)"),
+        ("`rows[9]` and arr[7] = 1", "`rows[9]` and arr[7] = 1"),
+        ("[citation needed] and [sic]", "[citation needed] and [sic]"),
+    ],
+)
+def test_a_bracketed_number_of_an_article_is_no_citation(written: str, sent: str) -> None:
+    assert prompt.passage(written) == sent
+
+
+def test_the_style_and_the_citation_at_each_sentence_are_asked_for() -> None:
+    own = (Source(1, "A", "zim://a", "w", "A", "", "en", "Text."),)
+    brief = prompt.build("What?", own, "en").messages[0]["content"]
+    normal = prompt.build("What?", own, "en", "normal").messages[0]["content"]
+    assert "brief" in brief
+    assert "brief" not in normal
+    assert "every sentence" in brief
