@@ -116,6 +116,11 @@ _HOW_MANY = (
     r"|wie ?viele?|wie (?:hoch|alt|groß|lang|weit|tief)|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel"
     r"|сколько|多少|几|幾|いくつ|何人|population|percentage"
 )
+_LIFE = re.compile(
+    r"\b(?:born|birth|die|died|death|geboren|gestorben|starb|nació|murió|né|née|mort|nato|nata|morì"
+    r"|nasceu|morreu|родил\w*|умер\w*)\b",
+    re.IGNORECASE,
+)
 _WHERE = r"where|wo|woher|où|d'où|dónde|donde|onde|dove|waar|где|откуда|哪里|哪裡|哪儿|どこ"
 _WIDE = re.compile("[\u3040-\u9fff]")
 
@@ -199,6 +204,9 @@ def quote(question: str, sources: Sequence[Source]) -> str:
     weights = _weights(question, language)
     pool = []
     for source in sources:
+        if source.language and source.language != language and detect(question) == language:
+            # The words of one language do not find the sentence of another that answers.
+            continue
         written = source.language or language
         title = _stems(source.title, written)
         for order, text in enumerate(_units(source)):
@@ -258,7 +266,9 @@ def _choose(
     """The best sentence and its source's number, and up to two more while something is open."""
     wants = _wants(question)
     related = _related(question, weights, language)
-    scored = sorted(_scored(weights, pool, wants, related), key=lambda pair: pair[0], reverse=True)
+    life = "when" in wants and _LIFE.search(question) is not None
+    found = _scored(weights, pool, wants, related, life=life)
+    scored = sorted(found, key=lambda pair: pair[0], reverse=True)
     chosen: list[tuple[str, int]] = []
     missing, unanswered = set(weights), set(wants)
     for score, sentence in scored:
@@ -282,6 +292,8 @@ def _scored(
     pool: list[_Sentence],
     wants: frozenset[str],
     related: dict[str, frozenset[str]],
+    *,
+    life: bool = False,
 ) -> Iterator[tuple[float, _Sentence]]:
     """Sentences that match, each with its score; 1 stands for all words of the question.
 
@@ -302,8 +314,14 @@ def _scored(
             score += 0.45 * sum(weights[word] for word in spoken)
         before = sentence
         score /= total
-        if score < _LEAST or not (hit or (about and near)):
+        dates = life and sentence.order == 0 and about
+        if score < _LEAST or not (hit or (about and near) or dates):
             continue
+        named = len(weights.keys() & sentence.title) >= len(sentence.source.title.split())
+        if life and sentence.order == 0 and named:
+            # "Ray Charles (September 23, 1930 – ...) was ...": the lead gives the dates of its
+            # subject without the word; another sentence may give those of a relative.
+            score += 0.6 * _has("when", sentence)
         if wants:
             score += 0.22 * sum(_has(want, sentence) for want in wants) / len(wants)
         # A sentence about its article's subject begins with it; a very long one says many things.

@@ -195,3 +195,21 @@ def test_sentences(text: str, expected: list[str] | None) -> None:
 @given(st.text(max_size=200))
 def test_sentences_lose_nothing_but_blanks(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+CHARLES = Source(
+    1, "Ray Charles", "zim://c", "w", "c", "", "en",
+    "Ray Charles (September 23, 1930 – June 10, 2004) was an American singer and pianist. He was "
+    "called the Genius. Charles had twelve children. His daughter Evelyn was born in 1949 when "
+    "Ray Charles was a young man.",
+)  # fmt: skip
+
+
+def test_the_lead_s_dates_of_its_subject_win() -> None:
+    answer = quote("When was Ray Charles born?", (CHARLES,))
+    assert answer.splitlines()[1].startswith("“Ray Charles (September 23, 1930")
+
+
+def test_a_question_in_another_language_than_the_sources_is_not_answered() -> None:
+    answer = quote("Wann wurde Ray Charles geboren und wo lebte er?", (CHARLES,))
+    assert answer == "Die Quellen beantworten diese Frage nicht."
