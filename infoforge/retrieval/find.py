@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,8 +19,9 @@ from infoforge.retrieval.reading import Reader
 from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step, is_large
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import beginnings, fit, phrases, separated, split_title
+from infoforge.text.inflection import forms, least_common, same_word
 from infoforge.text.language import detect
-from infoforge.text.words import fold, has_list, is_unspaced, long_words, stem, tokens
+from infoforge.text.words import FORMS_LISTED, fold, has_list, is_unspaced, long_words, stem, tokens
 
 READ = 5
 """Articles read at first; each further corpus adds `READ_MORE`."""
@@ -37,6 +38,8 @@ PHRASES_ALONE = 8
 TITLE_HITS = 6
 NEAREST = 7
 """Notes that are asked for by meaning, where a corpus knows it."""
+INFLECTED = 2
+"""Words whose other forms are looked for among the titles."""
 MISSPELT_HITS = 30
 TITLE_BEGINNINGS = 30
 """Places of a question without spaces at which a title is looked for."""
@@ -245,6 +248,7 @@ class _Search:
             found = self._by_title_alone(corpus) | found
             fulltext.run()
             found |= self._misspelt(corpus, fulltext)
+            found |= self._inflected(corpus, found)
         except DeadlineExceeded:
             self._out_of_time(corpus)
         except CorpusError as error:
@@ -344,6 +348,26 @@ class _Search:
                 if any(one_edit(term.folded, word) for word in words):
                     evidence = {term.stem: 1.0}
                     found[hit.path] = Candidate(hit, evidence=evidence, suggested=True)
+        return found
+
+    def _inflected(self, corpus: Corpus, known: Mapping[str, Candidate]) -> dict[str, Candidate]:
+        """Titles that hold another form of one of the rarest words.
+
+        The index has no stemmer for most languages in which words change their endings.
+        """
+        language = self.keywords.language
+        if language in FORMS_LISTED:
+            return {}
+        found: dict[str, Candidate] = {}
+        for term in [t for t in self.keywords.by_rarity() if t.kind == "word"][:INFLECTED]:
+            word = term.text.lower()
+            shortest = min(forms(word, language), key=len)
+            beginning = shortest[: least_common(shortest)] if shortest == word else shortest
+            for hit in self._titles(corpus, beginning):
+                words = (fold(word) for word, _, _ in tokens(hit.title, language))
+                same = any(same_word(term.folded, word, language) for word in words)
+                if same and hit.path not in known:
+                    found[hit.path] = Candidate(hit, evidence={term.stem: 1.0}, suggested=True)
         return found
 
     def _trouble(self, corpus: Corpus, error: CorpusError) -> None:

@@ -300,3 +300,31 @@ def test_the_title_in_a_question_without_spaces_is_found_and_none_else(
         language="th",
     )
     assert [r.article.title for r in found.ranked] == ([title] if title else [])
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "title", "text"),
+    [
+        ("한강의 길이는?", "ko", "한강", "한강은 서울을 흐르는 강이다"),
+        ("Milloin Helsingin kaupunki perustettiin?", "fi", "Helsinki",
+         "Helsinki on Suomen kaupunki joka perustettiin 1550"),
+    ],
+)  # fmt: skip
+def test_a_title_in_another_form_than_the_questions_is_found(
+    question: str, language: str, title: str, text: str
+) -> None:
+    class Prefixes(Unspaced):
+        def search(self, query: str, limit: int, deadline: Deadline) -> Hits:
+            return Hits((), 0)  # an index that knows no forms
+
+        def read(self, path: str, deadline: Deadline) -> Article | None:
+            article = super().read(path, deadline)
+            return article and replace(article, language=language)
+
+        def titles(self, phrase: str, limit: int, deadline: Deadline) -> tuple[Hit, ...]:
+            found = [Hit("wiki", t, t) for t in self.texts if t.lower().startswith(phrase.lower())]
+            return tuple(found[:limit])
+
+    corpus = Prefixes({title: text, "Other": "something else"}, articles=2)
+    found = find(question, [corpus], deadline=Deadline(None), warn=print, language=language)
+    assert [r.article.title for r in found.ranked] == [title]
