@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -579,8 +581,9 @@ def test_old_and_large_pages_are_read(html: str) -> None:
 
 
 @given(st.text(alphabet="<>/=\"abtdp '-!", max_size=200))
-def test_the_bounds_are_checked_on_any_markup(html: str) -> None:
-    markup.check(html * 40)
+def test_checking_the_bounds_refuses_or_passes_and_nothing_else(html: str) -> None:
+    with contextlib.suppress(markup.TooComplexError):
+        markup.check(html * 40)
 
 
 @pytest.mark.parametrize(
