@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from infoforge.contract import Warn, WarningMessage
-from infoforge.corpus.base import Corpus, CorpusError, Deadline
+from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
 from infoforge.records import Article, Hit, Relevance
 from infoforge.retrieval.keywords import Keywords, keywords
 from infoforge.retrieval.ranking import Ranked, score
@@ -105,7 +105,7 @@ class Reader:
         try:
             article = corpus.read(hit.path, self._deadline)
         except CorpusError as error:  # one of them: the time is up
-            self.unread += 1
+            self.unread += not isinstance(error, DeadlineExceeded)
             self._trouble(corpus, error)
             return None
         if article is None:
