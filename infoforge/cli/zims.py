@@ -112,7 +112,7 @@ def available(
     """
     from infoforge.config.load import load
     from infoforge.net import public_session
-    from infoforge.zims.catalog import fetch_catalog, search, server_filters
+    from infoforge.zims.catalog import fetch_entries, search, server_filters
     from infoforge.zims.net import trust_of
     from infoforge.zims.units import size_argument
 
@@ -121,11 +121,19 @@ def available(
     limit = size_argument(max_size) if max_size else 0
     filters = server_filters(lang, limit)
     with public_session(trust_of(settings.catalog)) as session:
-        entries = fetch_catalog(session, settings.catalog.url, console.warn, **filters)
-    found = search(entries, words, language=lang, flavour=flavour, max_size=limit)
+        entries = fetch_entries(session, settings.catalog.url, console.warn, **filters)
+    fitting = search(entries, words, language=lang, flavour=flavour, max_size=limit)
+    found = [entry for entry in fitting if not entry.problem]
+    left_out = [entry for entry in fitting if entry.problem]
     if not found:
         console.note("nothing in the catalog fits")
-    data = {"catalog": settings.catalog.url, "zims": [entry_data(e) for e in found]}
+    for entry in left_out:
+        console.note(f"left out: {entry.ident or entry.title}: {entry.problem}")
+    data = {
+        "catalog": settings.catalog.url,
+        "zims": [entry_data(e) for e in found],
+        "left_out": [{"ident": e.ident, "title": e.title, "reason": e.problem} for e in left_out],
+    }
     return console.finish(data, available_text(found))
 
 

@@ -37,6 +37,7 @@ class Entry:
         url: Where it is, as given; empty when the catalog only describes it.
         file: The file name in the URL; empty without a URL.
         uuid: The ZIM's own UUID.
+        problem: Why it cannot be downloaded; empty when it can.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Entry:
     url: str
     file: str
     uuid: str
+    problem: str = ""
 
     @property
     def ident(self) -> str:
@@ -63,6 +65,12 @@ class Entry:
 
 
 def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tuple[Entry, ...]:
+    """The entries of the catalog that can be downloaded; as `fetch_entries`."""
+    entries = fetch_entries(session, url, warn, **filters)
+    return tuple(entry for entry in entries if not entry.problem)
+
+
+def fetch_entries(session: Session, url: str, warn: Warn, **filters: str) -> tuple[Entry, ...]:
     """Read the catalog.
 
     Args:
@@ -72,7 +80,7 @@ def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tup
         filters: The server's own filters (``lang``, ``maxsize``, ``name``).
 
     Returns:
-        The entries that can be downloaded, in the order of the feed.
+        All entries, in the order of the feed.
 
     Raises:
         CheckFailed: No answer, or no feed.
@@ -89,7 +97,7 @@ def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tup
                 "catalog_entries", f"{lost} entries of the catalog cannot be read: left out"
             )
         )
-    return tuple(entry for entry in entries if entry.url)
+    return entries
 
 
 def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
@@ -119,17 +127,22 @@ def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
 
 
 def _entry(element: ET.Element, base: str) -> Entry:
-    url, size, file = "", 0, ""
+    url, size, file, problem = "", 0, "", "it has no link to a ZIM file"
     for link in element:
         if xmltree.local(link.tag) == "link" and link.get("type") == "application/x-zim":
-            url = urljoin(base, link.get("href", "").strip())
+            url = link.get("href", "").strip()
             size = integer(link.get("length", ""))
             break
     if url:
         try:
-            file = file_name(url) if urlsplit(url).scheme in {"http", "https"} else ""
-        except UsageError:
-            file = ""
+            url = urljoin(base, url)
+            plain = urlsplit(url).scheme in {"http", "https"}
+            problem = "" if plain else f"its address is not one of http or https: {url}"
+            file = file_name(url) if plain else ""
+        except UsageError as error:
+            problem = error.message
+        except ValueError:
+            problem = f"its address is none: {url}"
     text = xmltree.child_text
     languages = re.split(r"[,;\s]+", text(element, "language"))
     return Entry(
@@ -144,6 +157,7 @@ def _entry(element: ET.Element, base: str) -> Entry:
         url=url if file else "",
         file=file,
         uuid=text(element, "id").removeprefix("urn:uuid:").lower(),
+        problem=problem,
     )
 
 

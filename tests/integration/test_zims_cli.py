@@ -53,6 +53,30 @@ def folder(run_cli: Cli, server: Mirror, tmp_path: Path, make_zim: Callable[...,
     return path
 
 
+@pytest.mark.parametrize(
+    ("href", "reason"),
+    [
+        ("ftp://example.org/lost_en_2026-06.zim", "http or https"),
+        ("/files/lost.tar", "does not end in a ZIM's file name"),
+        ("http://[broken/lost_en_2026-06.zim", "is none"),
+        ("", "no link"),
+    ],
+)
+def test_available_names_what_it_leaves_out(
+    run_cli: Cli, server: Mirror, folder: Path, href: str, reason: str
+) -> None:
+    link = f'<link type="application/x-zim" href="{href}"/>' if href else ""
+    entry = f"<entry><title>Lost</title><name>lost_en</name>{link}</entry></feed>"
+    whole = server.feed_bytes
+    server.feed_bytes = lambda: whole().replace(b"</feed>", entry.encode())  # type: ignore[method-assign]
+    run = run_cli("zims", "available", "--json")
+    (left_out,) = run.json["data"]["left_out"]
+    assert (left_out["ident"], left_out["title"]) == ("lost_en", "Lost")
+    assert reason in left_out["reason"]
+    assert "lost_en" in run_cli("zims", "available").stderr
+    assert run_cli("zims", "available", "unheard of", "--json").json["data"]["left_out"] == []
+
+
 def test_every_command_has_help_with_an_example(run_cli: Cli) -> None:
     for command in COMMANDS:
         run = run_cli("zims", command, "--help")
