@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from infoforge.text.parse import from_json
+
 _NAMES = "(?:seed:|mm:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
 _OPEN = (
     rf"<{_NAMES}(?:\s[^<>]{{0,60}})?>"
@@ -229,11 +231,9 @@ def is_tool_call(text: str) -> bool:
     bare = re.sub(r"^\s*```(?:json)?\s*|\s*```\s*$", "", text).strip()
     if bare[:1] not in ("{", "["):
         return False
-    import json
-
     try:
-        found = json.loads(bare[:100_000])
-    except (ValueError, RecursionError):
+        found = from_json(bare[:100_000])
+    except ValueError:
         return re.match(r"[{\[\s]+\"(?:name|function|tool)\"\s?:", bare) is not None
     calls = found if isinstance(found, list) else [found]
     return bool(calls) and all(isinstance(call, dict) and _names_a_tool(call) for call in calls)
