@@ -14,7 +14,6 @@ _ITEM = re.compile(r"^[ \t>]*(?:[-*•+–]\s+|\(?\d{1,2}[.)]\s+|[a-z][.)]\s+)")
 _HEADING = re.compile(
     r"^\s{0,3}#{1,6}\s|^\s*(\*\*|__)[^*_\n]{1,120}\1\s*:?\s*$|^\s*[=\-*_]{3,}\s*$"
 )
-_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$")
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _SOURCES_LINE = re.compile(
     r"^[\s\W]*(?:(?:sources?|references?|citations?|quellen?|belege?|fuentes?|referencias?"
@@ -102,7 +101,12 @@ def cut(answer: str, stated: str, citations: Sequence[Citation]) -> list[Piece]:
 
 def _is_frame(line: str, following: str) -> bool:
     """Whether a line is a table's head, or the rule below it."""
-    return bool(_RULE.match(line) or (_ROW.match(line) and _RULE.match(following)))
+    return _is_rule(line) or (_is_rule(following) and _ROW.match(line) is not None)
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is the rule of a table: ``|---|:--:|``."""
+    return "-" in line and "|" in line and not line.strip(" \t|:-")
 
 
 def _add(
