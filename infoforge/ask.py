@@ -21,7 +21,7 @@ from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.opened import open_corpora
 from infoforge.records import Completion, CorpusInfo, Verification
 from infoforge.retrieval import relevance
-from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.find import Retrieval, find
 from infoforge.retrieval.passages import passages
 from infoforge.verification import MAX_ANSWER
 from infoforge.views import Answer, Searched
@@ -120,7 +120,7 @@ def search(
     return Searched(line, found, sources, {"open": opened, **found.seconds})
 
 
-def nothing_found(found: Found, corpora: Sequence[CorpusInfo]) -> NothingFound:
+def nothing_found(found: Retrieval, corpora: Sequence[CorpusInfo]) -> NothingFound:
     """The error for a question without sources: it says at which stage nothing was left.
 
     Args:

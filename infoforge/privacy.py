@@ -88,7 +88,7 @@ def resolve_private(url: str, allow_public: bool, what: str) -> tuple[str, ...]:
 
     Guaranteed: at the time of the call every address of the host was private. An address written
     as such (also ``2130706433``, ``0x7f.1``, ``[::ffff:10.0.0.1]``) cannot change afterwards. A
-    *name* can: whoever answers for it may answer otherwise when the connection is made, and a
+    *name* can: its server may answer otherwise when the connection is made, and a
     server may redirect. What guards against both is `net.private_session`, which checks the address
     that it is really connected to before a byte is sent, and follows no redirect to a public host.
 

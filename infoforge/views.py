@@ -9,7 +9,7 @@ from infoforge.model.prompt import heading, passage
 from infoforge.records import Claim, Completion, Source, Verification
 
 if TYPE_CHECKING:
-    from infoforge.retrieval.find import Found
+    from infoforge.retrieval.find import Retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Searched:
     """
 
     question: str
-    found: Found
+    found: Retrieval
     sources: tuple[Source, ...]
     seconds: dict[str, float]
 

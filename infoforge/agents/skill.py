@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledSkill:
     """What stands in a place.
 
     Attributes:
@@ -96,22 +96,22 @@ def places(targets: Sequence[str] = (), home: Path | None = None) -> tuple[Place
     return tuple(found)
 
 
-def look(place: Place) -> Found:
+def look(place: Place) -> InstalledSkill:
     """What stands in a place; an unreadable file counts as not ours."""
     try:
         body = place.path.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return Found(place, "missing")
+        return InstalledSkill(place, "missing")
     except (OSError, UnicodeDecodeError) as error:
         if getattr(error, "errno", 0) == errno.ENAMETOOLONG:
             raise
-        return Found(place, "foreign")
+        return InstalledSkill(place, "foreign")
     mark, version = _DIGEST.search(body), _VERSION.search(body)
     if mark is None or version is None:
-        return Found(place, "foreign")
+        return InstalledSkill(place, "foreign")
     if mark[2] != digest(body):
-        return Found(place, "edited", version[1])
-    return Found(place, "current" if body == text() else "old", version[1])
+        return InstalledSkill(place, "edited", version[1])
+    return InstalledSkill(place, "current" if body == text() else "old", version[1])
 
 
 def install(place: Place, *, force: bool = False) -> str:

@@ -28,7 +28,7 @@ from infoforge.contract import (
 )
 from infoforge.model.prompt import heading, passage
 from infoforge.records import Article, CorpusInfo, Section
-from infoforge.zims.names import stable_name
+from infoforge.zims.names import book_name
 
 WINDOW = 6000
 """Characters of an article that `read` gives at once."""
@@ -42,7 +42,7 @@ class Cancelled(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """What a tool is called with: checked arguments, the settings, and where it tells things."""
 
     arguments: Mapping[str, Any]
@@ -68,7 +68,7 @@ class Tool:
     description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    run: Callable[[Call], dict[str, Any]]
+    run: Callable[[ToolCall], dict[str, Any]]
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _document(
 
     try:
         checked = check_arguments(tool, arguments)
-        data = tool.run(Call(checked, settings, warn, check))
+        data = tool.run(ToolCall(checked, settings, warn, check))
     except InfoForgeError as error:
         return envelope(tool.name, error.data, warnings=(*warnings, *error.warnings), error=error)
     except Cancelled:
@@ -213,7 +213,7 @@ def _check_value(tool: str, name: str, value: object, schema: Mapping[str, Any])
             raise UsageError(f"{tool}: '{name}' is {value}", f"from {least} to {most}")
 
 
-def _ask(call: Call) -> dict[str, Any]:
+def _ask(call: ToolCall) -> dict[str, Any]:
     from infoforge import ask, views
 
     options = ask.Options(strict=bool(call.arguments.get("strict", False)))
@@ -232,14 +232,14 @@ def _ask(call: Call) -> dict[str, Any]:
     return views.answer(answer)
 
 
-def _search(call: Call) -> dict[str, Any]:
+def _search(call: ToolCall) -> dict[str, Any]:
     from infoforge import ask, views
 
     options = ask.Options(sources=call.arguments.get("limit", 0))
     return views.searched(ask.search(call.arguments["question"], call.settings, options, call.warn))
 
 
-def _read(call: Call) -> dict[str, Any]:
+def _read(call: ToolCall) -> dict[str, Any]:
     from infoforge.agents.tools import read
 
     given = call.arguments
@@ -393,8 +393,8 @@ def _meant(corpus: str, path: str, known: Mapping[str, CorpusInfo]) -> tuple[str
         known: What there is, by name.
     """
     names = {name.casefold(): name for name in known}
-    stem = stable_name(corpus.strip().rpartition("/")[2])
-    name = names.get(corpus.strip().casefold()) or names.get(stem.casefold()) or corpus
+    stem = book_name(corpus.strip().rpartition("/")[2])
+    name = names.get(corpus.strip().casefold()) or names.get(stem) or corpus
     rest = path.strip()
     for key, info in known.items():
         origin = info.origin.rstrip("/")
@@ -407,7 +407,7 @@ def _meant(corpus: str, path: str, known: Mapping[str, CorpusInfo]) -> tuple[str
             # the book's name, which is the first part that is the name of a corpus.
             parts = match["parts"].split("/")
             for at, part in enumerate(parts[:-1]):
-                if found := names.get(stable_name(unquote(part)).casefold()):
+                if found := names.get(book_name(unquote(part))):
                     name, rest = found, "/".join(parts[at + 1 :])
                     break
     bare = rest.split("#", 1)[0] if _URL.match(path.strip()) else rest

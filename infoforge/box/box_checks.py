@@ -113,7 +113,11 @@ def _podman_faults(host: Host, podman: Podman) -> Iterator[tuple[str, str, str]]
             yield status, f"{table} gives {user} {width} IDs of {SUBUIDS_NEEDED}", remedy
     if host.cgroup_manager != "systemd":
         hint = f"loginctl enable-linger {user}, install dbus-user-session, log in again"
-        yield FAIL, "no user session of systemd: a container ends with whoever started it", hint
+        yield (
+            FAIL,
+            "no user session of systemd: a container ends with the session that started it",
+            hint,
+        )
     uid = os.getuid()
     for stale in (Path(f"/tmp/storage-run-{uid}"), Path(f"/tmp/containers-user-{uid}")):  # noqa: S108
         if stale.exists():

@@ -76,7 +76,7 @@ def remedy(complaint: str) -> str:
 
 
 def environment(outer: Mapping[str, str] | None = None, uid: int | None = None) -> dict[str, str]:
-    """The environment that Podman needs, whoever calls.
+    """The environment that Podman needs.
 
     `su`, `sudo` and ssh without PAM leave out the user's runtime folder, or leave another user's in
     place; Podman then keeps its state under ``/tmp`` and loses it at the next boot.

@@ -12,7 +12,7 @@ from infoforge.cli.console import Console, json_option, printable, table, write
 from infoforge.contract import ConfigError
 
 if TYPE_CHECKING:
-    from infoforge.config.discover import Found
+    from infoforge.config.discover import Discovered
     from infoforge.config.explain import Explanation, Value
 
 
@@ -149,7 +149,7 @@ def _from(value: Value, file: Path) -> str:
     return f"{file.name}:{value.line}" if value.line else "default"
 
 
-def _remarks(found: Found) -> dict[str, list[str]]:
+def _remarks(found: Discovered) -> dict[str, list[str]]:
     remarks: dict[str, list[str]] = {}
     for number, server in enumerate(found.servers):
         models = ", ".join(server.models[:12]) or "none"
@@ -162,7 +162,7 @@ def _remarks(found: Found) -> dict[str, list[str]]:
     return remarks
 
 
-def _found_data(found: Found) -> dict[str, Any]:
+def _found_data(found: Discovered) -> dict[str, Any]:
     return {
         "zims": [{"folder": str(f.path), "files": list(f.files)} for f in found.folders],
         "endpoints": [
@@ -172,7 +172,7 @@ def _found_data(found: Found) -> dict[str, Any]:
     }
 
 
-def _told(found: Found, file: Path) -> str:
+def _told(found: Discovered, file: Path) -> str:
     lines = []
     for number, folder in enumerate(found.folders):
         used = "" if number == 0 else "  (not used: set zims.folder)"

@@ -11,7 +11,7 @@ from infoforge.cli.console import Console, json_option, printable, table
 from infoforge.contract import EXIT_FAILED
 
 if TYPE_CHECKING:
-    from infoforge.agents.skill import Found, Place
+    from infoforge.agents.skill import InstalledSkill, Place
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,5 +115,5 @@ def _place(place: Place) -> dict[str, Any]:
     return {"target": place.target, "path": str(place.path)}
 
 
-def _row(found: Found) -> dict[str, Any]:
+def _row(found: InstalledSkill) -> dict[str, Any]:
     return {**_place(found.place), "state": found.state, "version": found.version}

@@ -27,8 +27,8 @@ from infoforge.contract import EXIT_FAILED, UsageError
 if TYPE_CHECKING:
     from infoforge.cli.zims_progress import Progress
     from infoforge.config.settings import Settings
-    from infoforge.zims.pull import Job
-    from infoforge.zims.update import Outlook
+    from infoforge.zims.pull import PullContext
+    from infoforge.zims.update import UpdateCheck
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -138,12 +138,14 @@ def available(
 
 
 @contextmanager
-def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -> Iterator[Job]:
+def _job(
+    settings: Settings, folder: Path, progress: Progress, options: Fetch
+) -> Iterator[PullContext]:
     """A pull's whereabouts from settings and options."""
     from infoforge.net import public_session
-    from infoforge.zims.download import Options
+    from infoforge.zims.download import DownloadOptions
     from infoforge.zims.net import trust_of
-    from infoforge.zims.pull import Job
+    from infoforge.zims.pull import PullContext
     from infoforge.zims.transfer import Limiter
     from infoforge.zims.units import size_argument
 
@@ -152,7 +154,7 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
         raise UsageError("--limit-rate 0 would never end", "leave it out for full speed")
     keep_free = options["keep_free"]
     with public_session(trust_of(settings.catalog, options["names"])) as session:
-        yield Job(
+        yield PullContext(
             folder=folder,
             catalog=settings.catalog.url,
             session=session,
@@ -161,14 +163,14 @@ def _job(settings: Settings, folder: Path, progress: Progress, options: Fetch) -
             verify=not options["no_verify"],
             keep_free=None if keep_free is None else size_argument(keep_free),
             replace=options["replace"],
-            options=Options(settings.catalog.stall, Limiter(rate), options["retries"]),
+            options=DownloadOptions(settings.catalog.stall, Limiter(rate), options["retries"]),
         )
 
 
 @contextmanager
 def _interruptible(console: Console, progress: Progress, folder: Path) -> Iterator[None]:
     """Ctrl-C leaves what came, and says so."""
-    from infoforge.zims.shelf import unfinished
+    from infoforge.zims.listing import unfinished
     from infoforge.zims.units import show_size
 
     try:
@@ -242,14 +244,14 @@ def update(ctx: click.Context, /, **options: Unpack[Fetch]) -> int:
     from infoforge.zims.lock import folder_lock
     from infoforge.zims.pull import execute, require_space
     from infoforge.zims.state import load_state
-    from infoforge.zims.update import outlook
+    from infoforge.zims.update import check_updates
 
     console, names = Console.current("zims update", as_json=options["as_json"]), options["names"]
     settings, place = parts(ctx, options["folder"])
     progress = Progress(console)
     with _job(settings, place, progress, options) as job, _interruptible(console, progress, place):
         if options["check"]:
-            looks = outlook(job, names, load_state(place))
+            looks = check_updates(job, names, load_state(place))
             steps = [look.step for look in looks if look.step]
             data = plan_data(place, steps, require_space(job, steps))
             data["names"] = [outlook_data(look) for look in looks]
@@ -262,12 +264,12 @@ def update(ctx: click.Context, /, **options: Unpack[Fetch]) -> int:
             warn=progress.warn,
         ):
             state = load_state(place)
-            looks = outlook(job, names, state)
+            looks = check_updates(job, names, state)
             done = execute(job, [look.step for look in looks if look.step], state)
     data = done_data(place, done) | {"names": [outlook_data(look) for look in looks]}
     text = "\n".join(filter(None, (outlook_text(looks), done_text(done))))
     return console.finish(data, text, _exit(looks))
 
 
-def _exit(looks: Sequence[Outlook]) -> int:
+def _exit(looks: Sequence[UpdateCheck]) -> int:
     return EXIT_FAILED if any(look.action == "failed" for look in looks) else 0

@@ -123,14 +123,12 @@ def list_(ctx: click.Context, folder: Path | None, as_json: bool) -> int:
 
     Example: infoforge zims list --json
     """
-    from infoforge.zims.shelf import read_shelf, served_uuids, unfinished
+    from infoforge.zims.listing import list_zims, served_uuids, unfinished
     from infoforge.zims.state import load_state
 
     console = Console.current("zims list", as_json=as_json)
     settings, place = parts(ctx, folder)
-    shelf = read_shelf(
-        place, settings.zims.enabled, load_state(place), served_uuids(settings.kiwix)
-    )
+    shelf = list_zims(place, settings.zims.enabled, load_state(place), served_uuids(settings.kiwix))
     broken_off = unfinished(place)
     if not shelf and not broken_off:
         console.note(f"no ZIM files in {place} (infoforge zims available lists what there is)")
@@ -159,7 +157,7 @@ def verify(
     """
     from infoforge.cli.zims_progress import Progress
     from infoforge.zims.inventory import find, zim_files
-    from infoforge.zims.keeping import verify as verify_one
+    from infoforge.zims.retention import verify as verify_one
     from infoforge.zims.state import load_state, save_state
 
     console = Console.current("zims verify", as_json=as_json)
@@ -221,9 +219,9 @@ def remove(
     """
     from infoforge.cli.zims_progress import Progress
     from infoforge.zims.inventory import zim_files
-    from infoforge.zims.keeping import enabled_after
-    from infoforge.zims.keeping import remove as remove_files
     from infoforge.zims.lock import folder_lock
+    from infoforge.zims.retention import enabled_after
+    from infoforge.zims.retention import remove as remove_files
     from infoforge.zims.state import load_state
 
     console = Console.current("zims remove", as_json=as_json)
@@ -261,8 +259,8 @@ def prune(ctx: click.Context, check: bool, wait: float, folder: Path | None, as_
     Example: infoforge zims prune --check
     """
     from infoforge.cli.zims_progress import Progress
-    from infoforge.zims.keeping import prune as prune_folder
     from infoforge.zims.lock import folder_lock
+    from infoforge.zims.retention import prune as prune_folder
     from infoforge.zims.state import load_state
     from infoforge.zims.units import show_size
 

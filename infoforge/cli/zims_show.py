@@ -12,14 +12,14 @@ from infoforge.text import display
 
 if TYPE_CHECKING:
     from infoforge.config.settings import Settings
-    from infoforge.zims.catalog import Entry
-    from infoforge.zims.pull import Done, Step
-    from infoforge.zims.shelf import Unfinished, Zim
+    from infoforge.zims.catalog import CatalogEntry
+    from infoforge.zims.listing import Unfinished, Zim
+    from infoforge.zims.pull import PullResult, PullStep
     from infoforge.zims.space import Space
-    from infoforge.zims.update import Outlook
+    from infoforge.zims.update import UpdateCheck
 
 
-def entry_data(entry: Entry) -> dict[str, Any]:
+def entry_data(entry: CatalogEntry) -> dict[str, Any]:
     """A catalog entry."""
     return {
         "ident": entry.ident,
@@ -36,7 +36,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def available_text(entries: Sequence[Entry]) -> str:
+def available_text(entries: Sequence[CatalogEntry]) -> str:
     """Catalog entries, one line each."""
     from infoforge.zims.units import show_size
 
@@ -53,7 +53,7 @@ def available_text(entries: Sequence[Entry]) -> str:
     return table(rows)
 
 
-def step_data(step: Step) -> dict[str, Any]:
+def step_data(step: PullStep) -> dict[str, Any]:
     """One file of a plan."""
     from infoforge.zims.names import edition, stable_name
 
@@ -71,7 +71,7 @@ def step_data(step: Step) -> dict[str, Any]:
     }
 
 
-def plan_data(folder: Path, steps: Sequence[Step], space: Space) -> dict[str, Any]:
+def plan_data(folder: Path, steps: Sequence[PullStep], space: Space) -> dict[str, Any]:
     """A plan (``--check``) with the balance of space."""
     return {
         "changed": False,
@@ -88,7 +88,7 @@ def plan_data(folder: Path, steps: Sequence[Step], space: Space) -> dict[str, An
     }
 
 
-def plan_text(steps: Sequence[Step], space: Space) -> str:
+def plan_text(steps: Sequence[PullStep], space: Space) -> str:
     """What would be done, and whether it fits."""
     from infoforge.zims.units import show_size
 
@@ -111,7 +111,7 @@ def plan_text(steps: Sequence[Step], space: Space) -> str:
     return display.lines(lines)
 
 
-def done_data(folder: Path, done: Sequence[Done]) -> dict[str, Any]:
+def done_data(folder: Path, done: Sequence[PullResult]) -> dict[str, Any]:
     """What became of a plan."""
     rows = []
     for item in done:
@@ -129,7 +129,7 @@ def done_data(folder: Path, done: Sequence[Done]) -> dict[str, Any]:
     return {"changed": changed, "check": False, "folder": str(folder), "zims": rows}
 
 
-def done_text(done: Sequence[Done]) -> str:
+def done_text(done: Sequence[PullResult]) -> str:
     """What became of a plan, one line a file."""
     from infoforge.zims.units import show_size
 
@@ -144,7 +144,7 @@ def done_text(done: Sequence[Done]) -> str:
     return display.lines(lines)
 
 
-def outlook_data(look: Outlook) -> dict[str, Any]:
+def outlook_data(look: UpdateCheck) -> dict[str, Any]:
     """What an update means for one name."""
     return {
         "name": look.name,
@@ -155,7 +155,7 @@ def outlook_data(look: Outlook) -> dict[str, Any]:
     }
 
 
-def outlook_text(looks: Sequence[Outlook]) -> str:
+def outlook_text(looks: Sequence[UpdateCheck]) -> str:
     """What an update means, one line a name."""
     from infoforge.zims.units import show_size
 
@@ -185,7 +185,7 @@ def hint_enable(console: Console, settings: Settings, files: Sequence[str]) -> N
         if not is_enabled(file, settings.zims.enabled):
             console.note(f"{file} is not enabled: infoforge zims enable {stable_name(file)}")
     if files and settings.kiwix.url:
-        console.note("kiwix-serve takes it up when it is started anew: infoforge serve start")
+        console.note("kiwix-serve takes it up when it is restarted: infoforge serve start")
 
 
 def zim_data(zim: Zim) -> dict[str, Any]:

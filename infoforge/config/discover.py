@@ -49,7 +49,7 @@ class ModelServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Discovered:
     """All that was found."""
 
     folders: tuple[ZimFolder, ...] = ()
@@ -71,7 +71,7 @@ def discover(
     folders: Iterable[Path] | None = None,
     model_urls: Sequence[tuple[str, str]] | None = None,
     kiwix_url: str = f"http://127.0.0.1:{KIWIX_PORT}",
-) -> Found:
+) -> Discovered:
     """Look in the usual places, on this machine alone, all ports at once.
 
     Args:
@@ -92,7 +92,7 @@ def discover(
         servers = [s for s in (job.result() for job in asked) if s is not None]
         url = kiwix_url if kiwix.result() else ""
     shelves.sort(key=lambda shelf: -len(shelf.files))
-    return Found(tuple(shelves), tuple(servers), url)
+    return Discovered(tuple(shelves), tuple(servers), url)
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

@@ -27,7 +27,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(slots=True)
-class Document:
+class YamlDocument:
     """What a file holds.
 
     Attributes:
@@ -71,7 +71,7 @@ for _name, _pattern, _first in (
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(_pattern), list(_first))
 
 
-def parse(text: bytes, file: Path) -> Document:
+def parse(text: bytes, file: Path) -> YamlDocument:
     """Read a configuration file's bytes.
 
     Args:
@@ -98,7 +98,7 @@ def parse(text: bytes, file: Path) -> Document:
         raise _syntax(error, file) from error
     except (RecursionError, ValueError) as error:
         raise ConfigError(f"{file}: cannot be read as YAML: nested too deep") from error
-    document = Document()
+    document = YamlDocument()
     if node is None or node.tag == _TAG + "null":
         return document
     if not isinstance(node, yaml.MappingNode):
@@ -106,7 +106,7 @@ def parse(text: bytes, file: Path) -> Document:
             f"{file}:{node.start_mark.line + 1}: the file must be a mapping of keys to values",
             "see docs/config.md, or write a fresh one with: infoforge config init",
         )
-    document.whole = _Reader(file, document.lines).mapping(node, ())
+    document.whole = _YamlReader(file, document.lines).mapping(node, ())
     document.data = _without_empty(document.whole)
     return document
 
@@ -141,7 +141,7 @@ _SCALARS: dict[str, Callable[[str], Plain]] = {
 }
 
 
-class _Reader:
+class _YamlReader:
     """Turns composed nodes into plain data."""
 
     def __init__(self, file: Path, lines: dict[KeyPath, int]) -> None:

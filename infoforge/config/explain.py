@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infoforge.config.document import Document, KeyPath, Plain, dotted, parse
+from infoforge.config.document import KeyPath, Plain, YamlDocument, dotted, parse
 from infoforge.config.load import read_file
 from infoforge.config.locate import Location, locate
 from infoforge.config.settings import EndpointSettings, Settings, home
@@ -48,7 +48,7 @@ class Explanation:
     location: Location
     settings: Settings
     values: tuple[Value, ...]
-    document: Document
+    document: YamlDocument
 
 
 def explain(path: str | None, environ: Mapping[str, str] = os.environ) -> Explanation:
@@ -62,7 +62,7 @@ def explain(path: str | None, environ: Mapping[str, str] = os.environ) -> Explan
         ConfigError: As `load.load`.
     """
     location = locate(path, environ)
-    document = Document()
+    document = YamlDocument()
     settings = Settings()
     if location.exists:
         settings = read_file(location, environ)
@@ -71,7 +71,7 @@ def explain(path: str | None, environ: Mapping[str, str] = os.environ) -> Explan
     return Explanation(location, settings, tuple(r for r in rows if r.key != "path"), document)
 
 
-def read_document(file: Path) -> Document:
+def read_document(file: Path) -> YamlDocument:
     """A file as it is written, with its line numbers; not validated.
 
     Raises:
@@ -94,7 +94,7 @@ def plain(value: object) -> Plain:
     return str(value) if isinstance(value, Path) else value
 
 
-def _rows(value: object, path: KeyPath, document: Document) -> Iterator[Value]:
+def _rows(value: object, path: KeyPath, document: YamlDocument) -> Iterator[Value]:
     """The leaves below a value; a list of plain values is one leaf."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from infoforge.config.discover import Found, ModelServer
+from infoforge.config.discover import Discovered, ModelServer
 from infoforge.config.document import Plain
 from infoforge.config.explain import plain, resolve, short, yaml_text
 from infoforge.config.settings import EndpointSettings, Settings
@@ -20,7 +20,7 @@ _HEAD = """\
 _WIDTH = 96
 
 
-def chosen(found: Found) -> dict[str, Plain]:
+def chosen(found: Discovered) -> dict[str, Plain]:
     """The values that what was found speaks for; all others keep their defaults.
 
     Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from infoforge.config.document import Document, KeyPath, dotted
+from infoforge.config.document import KeyPath, YamlDocument, dotted
 from infoforge.contract import ConfigError
 from infoforge.text.mask import mask_urls
 
@@ -68,7 +68,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def problems(document: Document) -> list[Problem]:
+def problems(document: YamlDocument) -> list[Problem]:
     """Everything that is wrong with a document, in the order of its lines.
 
     Args:

@@ -29,7 +29,7 @@ _REDIRECTS = 8
 _BODY_LIMIT = 32_000_000  # bytes; no page or list of hits is longer
 _LONGEST_SECONDS = 60.0
 _FAILURES = 12
-"""Failures of a search that are borne: two hits among twenty that cannot be shown cost eleven."""
+"""Error budget of a search: two hits among twenty that cannot be shown cost eleven."""
 _QUERY_LIMIT = 1500  # bytes of a pattern; kiwix-serve answers 414 to URLs much above 8 KB
 
 
@@ -146,7 +146,7 @@ class KiwixCorpus:
     def _page(
         self, pattern: str, start: int, size: int, deadline: Deadline, left: list[int]
     ) -> tuple[list[Hit], int | None]:
-        """Hits from a place on, and how many there are in all; ``left`` failures are borne.
+        """Hits from a place on, and how many there are in all; ``left`` failures are tolerated.
 
         The server puts excerpts through its template engine, and fails when one holds two opening
         braces. What it cannot show at once is asked for by halves, so that only that hit is lost.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.records import Article, CorpusInfo, Hit, Hits
-from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.find import Retrieval, find
 from infoforge.retrieval.passages import passages
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Lookup:
         warnings: The warnings.
     """
 
-    found: Found
+    found: Retrieval
     sources: tuple[Source, ...]
     calls: tuple[Call, ...]
     requests: int

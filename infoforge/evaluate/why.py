@@ -8,7 +8,7 @@ from typing import Any
 
 from infoforge.evaluate.lookup import Call, Lookup
 from infoforge.retrieval import ranking, relevance
-from infoforge.retrieval.find import Found
+from infoforge.retrieval.find import Retrieval
 from infoforge.retrieval.ranking import Ranked
 
 _PARTS = 3
@@ -27,7 +27,7 @@ _KEYS = {
 Entries = frozenset[tuple[str, str]]
 
 
-def refusal(found: Found, item: Ranked) -> str:
+def refusal(found: Retrieval, item: Ranked) -> str:
     """The relevance filter's reason against an article, in words; empty when it passed."""
     everything = (*found.ranked, *found.refused)
     best = max((other.scores.total for other in everything), default=0.0)

@@ -13,7 +13,7 @@ from infoforge.text.parse import from_json, integer
 
 
 @dataclass
-class Reply:
+class ChatReply:
     """What has come of a reply so far.
 
     Attributes:
@@ -34,7 +34,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
 
 
-def read(reply: Reply, exchange: Exchange, show: Callable[[str, bool], None]) -> None:
+def read(reply: ChatReply, exchange: Exchange, show: Callable[[str, bool], None]) -> None:
     """Read a reply to its end.
 
     Args:
@@ -74,7 +74,7 @@ def read(reply: Reply, exchange: Exchange, show: Callable[[str, bool], None]) ->
         _raise_empty(reply)
 
 
-def _raise_empty(reply: Reply) -> None:
+def _raise_empty(reply: ChatReply) -> None:
     if not reply.reasoned:
         raise Fault(
             "endpoint_empty", "gave an empty answer", "see the server's log, or try another model"
@@ -87,7 +87,7 @@ def _raise_empty(reply: Reply) -> None:
     )
 
 
-def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], None]) -> None:
+def _stream(reply: ChatReply, chunks: Iterator[bytes], show: Callable[[str, bool], None]) -> None:
     pending = event = ""
     whole = True
     for line, ended in lines(chunks):
@@ -126,7 +126,7 @@ def _stream(reply: Reply, chunks: Iterator[bytes], show: Callable[[str, bool], N
         raise Fault("endpoint_not_json", "answered with something that is not JSON")
 
 
-def _whole(reply: Reply, body: bytes, show: Callable[[str, bool], None]) -> None:
+def _whole(reply: ChatReply, body: bytes, show: Callable[[str, bool], None]) -> None:
     if not body.strip():
         raise Fault(
             "endpoint_empty", "gave an empty reply", "see the server's log, or try another model"
@@ -169,7 +169,7 @@ def _document(text: str, event: str = "") -> dict[str, Any]:
     return found
 
 
-def _take(reply: Reply, document: dict[str, Any], show: Callable[[str, bool], None]) -> None:
+def _take(reply: ChatReply, document: dict[str, Any], show: Callable[[str, bool], None]) -> None:
     """Take in one event of a stream, or a whole completion: they differ in one name."""
     if isinstance(model := document.get("model"), str) and model:
         reply.model = model

@@ -64,7 +64,7 @@ def complete(
         on_text: Called with each part of the answer as it comes, thinking already taken out.
         warn: Told of every endpoint that failed, and of answers cut short.
         on_restart: Called with a reason when all that ``on_text`` got so far is void: the stream
-            broke and another endpoint begins anew, or it turned out to have been thinking. Only
+            broke and another endpoint starts over, or it turned out to have been thinking. Only
             called when something was shown.
 
     Returns:
@@ -173,7 +173,7 @@ def _once(
     *,
     tokens: int,
 ) -> Completion:
-    reply = chat.Reply()
+    reply = chat.ChatReply()
     try:
         converse(endpoint, model, prompt.messages, max_tokens=tokens, reply=reply, show=screen.show)
     except Fault as fault:
@@ -211,7 +211,7 @@ def converse(
     messages: Sequence[Mapping[str, str]],
     *,
     max_tokens: int,
-    reply: chat.Reply,
+    reply: chat.ChatReply,
     show: Callable[[str, bool], None],
 ) -> None:
     """One chat completion, asked again in a simpler way if the server wants it so.

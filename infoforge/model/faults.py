@@ -46,7 +46,7 @@ _NO_SYSTEM_ROLE = re.compile(
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class UnsupportedParameter:
     """The server cannot take a part of the request that can be done without."""
 
     part: str
@@ -64,7 +64,7 @@ class Unsupported:
 
 def of_status(
     endpoint: EndpointSettings, payload: dict[str, Any], exchange: Exchange
-) -> Fault | Unsupported:
+) -> Fault | UnsupportedParameter:
     """Make a fault of a status other than 200.
 
     Args:
@@ -73,7 +73,7 @@ def of_status(
         exchange: Its reply, body not yet read.
 
     Returns:
-        The fault, with what the server says of it; ``Unsupported`` when asking in a simpler way
+        The fault, with the server's words; ``UnsupportedParameter`` when asking in a simpler way
         may help.
     """
     status = exchange.status
@@ -102,7 +102,7 @@ def of_status(
         code, message = "endpoint_model_unknown", f"has no chat completions at its url ({said})"
         hint = "does its url end in /v1? does the server know the model?"
     elif part := _unsupported(payload, text):
-        return Unsupported(part)
+        return UnsupportedParameter(part)
     elif status >= 500:
         code, message = "endpoint_server_error", f"server error ({said})"
     return Fault(code, message, hint)

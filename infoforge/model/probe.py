@@ -8,7 +8,7 @@ from typing import Any
 
 from infoforge.config.settings import EndpointSettings
 from infoforge.model import faults
-from infoforge.model.chat import Reply
+from infoforge.model.chat import ChatReply
 from infoforge.model.endpoints import check_private, converse, only_model
 from infoforge.model.wire import Fault, get_json, models
 from infoforge.text.parse import integer
@@ -96,7 +96,7 @@ def probe(endpoint: EndpointSettings, *, measure: bool = True) -> Probe:
     listed = _is_listed(model, found.models) if found.models else None
     found = replace(found, model=model, listed=listed)
     started = time.monotonic()
-    reply = Reply()
+    reply = ChatReply()
     refusal = _say(endpoint, model, "Say: yes", reply)
     found = replace(found, seconds=time.monotonic() - started)
     if refusal is not None:
@@ -122,7 +122,7 @@ def _is_listed(model: str, names: tuple[str, ...]) -> bool:
     return model in names or f"{model}:latest" in names
 
 
-def _say(endpoint: EndpointSettings, model: str, words: str, reply: Reply) -> Fault | None:
+def _say(endpoint: EndpointSettings, model: str, words: str, reply: ChatReply) -> Fault | None:
     """Ask for one token. One that shows nothing (a blank, a thought) has shown enough here."""
     message = {"role": "user", "content": words}
     try:
@@ -182,7 +182,7 @@ def _measured(found: Probe, endpoint: EndpointSettings, model: str) -> Probe:
     """Fill the configured context to nine tenths and see how much of it the server reads."""
     words = endpoint.context_tokens * 9 // 10
     text = (_FILLER * (words // 5 + 1))[: 2 * words].strip()
-    reply = Reply()
+    reply = ChatReply()
     fault = _say(endpoint, model, text, reply)
     if fault is not None:
         if fault.code != "endpoint_too_long":

@@ -7,7 +7,7 @@ block that is never closed. Some come without tags: gpt-oss's channels as bare w
 ``reasoning_content`` never gets here. Wrappers (``<answer>``) and headers of a role are dropped.
 
 A closing tag alone makes everything before it thinking. A stream has shown that text by then, so
-the stripper says ``retract``: whoever shows the text takes it back. The text that counts in the
+the stripper says ``retract``: the display takes it back. The text that counts in the
 end, `Stripper.text`, is the same for every way of cutting the stream.
 """
 
@@ -75,7 +75,7 @@ _HELD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """What to show next. With ``retract``, what was shown before was thinking: take it back."""
 
     text: str = ""
@@ -100,7 +100,7 @@ class Stripper:
         """The visible text so far, trimmed."""
         return self._shown.strip()
 
-    def feed(self, chunk: str) -> Piece:
+    def feed(self, chunk: str) -> AnswerPiece:
         """Take the next part of the stream.
 
         Args:
@@ -112,15 +112,15 @@ class Stripper:
         self._buffer += chunk
         return self._take(final=False)
 
-    def finish(self) -> Piece:
+    def finish(self) -> AnswerPiece:
         """The stream is over: what was held back is text after all."""
         return self._take(final=True)
 
-    def _take(self, *, final: bool) -> Piece:
+    def _take(self, *, final: bool) -> AnswerPiece:
         if not self._begun and not self._begin(final=final):
-            return Piece()
+            return AnswerPiece()
         if self._bare and not self._end_bare(final=final):
-            return Piece()
+            return AnswerPiece()
         before = len(self._shown)
         retract = False
         position = 0
@@ -154,7 +154,7 @@ class Stripper:
                 self._inside = False
                 self.thought = True
         self._buffer = self._buffer[position:]
-        return Piece(self._shown[before:], retract)
+        return AnswerPiece(self._shown[before:], retract)
 
     def _begin(self, *, final: bool) -> bool:
         """Look at how the text begins; false while that cannot be said."""

@@ -15,8 +15,8 @@ from infoforge.retrieval import relevance
 from infoforge.retrieval.keywords import Keywords, Term, keywords
 from infoforge.retrieval.matching import one_edit
 from infoforge.retrieval.ranking import Ranked
-from infoforge.retrieval.reading import Reader
-from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, Step, is_large
+from infoforge.retrieval.reading import ArticleReader
+from infoforge.retrieval.relax import FEW_ARTICLES, Candidate, FullText, SearchStep, is_large
 from infoforge.retrieval.respell import respell
 from infoforge.retrieval.titles import beginnings, fit, phrases, separated, split_title
 from infoforge.text.inflection import forms, least_common, same_word
@@ -48,7 +48,7 @@ _BEGINNING = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Retrieval:
     """What a search found.
 
     Attributes:
@@ -63,7 +63,7 @@ class Found:
     keywords: Keywords
     ranked: tuple[Ranked, ...]
     refused: tuple[Ranked, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[SearchStep, ...]
     seconds: dict[str, float]
     partial: bool
 
@@ -75,7 +75,7 @@ def find(
     deadline: Deadline,
     warn: Warn,
     language: str = "",
-) -> Found:
+) -> Retrieval:
     """Find the articles that a question is about.
 
     Args:
@@ -115,7 +115,7 @@ class _Search:
         self.keywords = keywords(
             question, language or detect(question, list(dict.fromkeys(spoken)))
         )
-        self.steps: list[Step] = []
+        self.steps: list[SearchStep] = []
         self.partial = False
         self.failed: dict[str, str] = {}
         self.near: dict[tuple[str, str], float] = {}
@@ -127,7 +127,7 @@ class _Search:
         self.extra = False
         """What is looked for now is beyond what every question gets."""
 
-    def run(self) -> Found:
+    def run(self) -> Retrieval:
         seconds: dict[str, float] = {}
         started = time.perf_counter()
         self._separate()
@@ -143,7 +143,7 @@ class _Search:
         seconds["candidates"] = time.perf_counter() - started
         seconds["reading"] = 0.0
         # After respelling: the keywords are now what they will be.
-        reader = Reader(
+        reader = ArticleReader(
             self.corpora,
             self.keywords,
             self.deadline,
@@ -172,7 +172,7 @@ class _Search:
         ranked.sort(key=lambda r: (-r.scores.total, order[r.article.corpus], r.article.path))
         passed, refused = relevance.split(ranked)
         seconds["ranking"] = time.perf_counter() - started
-        return Found(
+        return Retrieval(
             self.keywords, tuple(passed), tuple(refused), tuple(self.steps), seconds, self.partial
         )
 
@@ -202,7 +202,7 @@ class _Search:
         started = time.perf_counter()
         hits = corpus.titles(beginning, MISSPELT_HITS, self.deadline)
         took = time.perf_counter() - started
-        self.steps.append(Step(corpus.name, "titles", beginning, len(hits), took))
+        self.steps.append(SearchStep(corpus.name, "titles", beginning, len(hits), took))
         return hits
 
     def _pool(self, corpora: Sequence[Corpus]) -> list[Candidate]:
@@ -242,7 +242,7 @@ class _Search:
                 started = time.perf_counter()
                 hits = corpus.titles(phrase, TITLE_HITS, self.deadline)
                 took = time.perf_counter() - started
-                self.steps.append(Step(corpus.name, "titles", phrase, len(hits), took))
+                self.steps.append(SearchStep(corpus.name, "titles", phrase, len(hits), took))
                 for hit in hits:
                     found[hit.path] = Candidate(hit, suggested=True)
             found = self._by_title_alone(corpus) | found
@@ -290,7 +290,7 @@ class _Search:
             started = time.perf_counter()
             hits = corpus.titles(phrase, TITLE_HITS, self.deadline)
             took = time.perf_counter() - started
-            self.steps.append(Step(corpus.name, "titles", phrase, len(hits), took))
+            self.steps.append(SearchStep(corpus.name, "titles", phrase, len(hits), took))
             found |= {hit.path: Candidate(hit, suggested=True) for hit in hits}
         return found
 
@@ -302,7 +302,7 @@ class _Search:
         hits = corpus.nearest(self.keywords.question, NEAREST, self.deadline)
         took = time.perf_counter() - started
         question = self.keywords.question
-        self.steps.append(Step(corpus.name, "meaning", question, len(hits), took))
+        self.steps.append(SearchStep(corpus.name, "meaning", question, len(hits), took))
         mass = sum(term.weight for term in self.keywords.terms) or 1.0
         for place, hit in enumerate(hits):
             self.near[hit.corpus, hit.path] = mass / (1.0 + 0.1 * place)
@@ -342,7 +342,7 @@ class _Search:
             beginning = term.text[: max(_BEGINNING, len(term.text) // 2 - 1)]
             hits = corpus.titles(beginning, MISSPELT_HITS, self.deadline)
             took = time.perf_counter() - started
-            self.steps.append(Step(corpus.name, "misspelt", beginning, len(hits), took))
+            self.steps.append(SearchStep(corpus.name, "misspelt", beginning, len(hits), took))
             for hit in hits:
                 words = (fold(word) for word, _, _ in tokens(hit.title))
                 if any(one_edit(term.folded, word) for word in words):
@@ -415,7 +415,7 @@ class _Search:
         return head + [c for c in ranked if c not in head]
 
     def _read_all(
-        self, reader: Reader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
+        self, reader: ArticleReader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
     ) -> None:
         """Read the most promising candidates, and more of them while nothing fits well.
 
@@ -430,7 +430,7 @@ class _Search:
             reader.look_at(candidate)
         seconds["reading"] += time.perf_counter() - started
 
-    def _long(self, reader: Reader, seconds: dict[str, float]) -> None:
+    def _long(self, reader: ArticleReader, seconds: dict[str, float]) -> None:
         """Read the long articles among many hits, and while nothing fits those of rare words."""
         self.extra = True
         for fulltext in list(self.searches.values()):
@@ -443,7 +443,7 @@ class _Search:
 
     def _long_of(
         self,
-        reader: Reader,
+        reader: ArticleReader,
         fulltext: FullText,
         terms: tuple[Term, ...],
         seconds: dict[str, float],
@@ -461,7 +461,7 @@ class _Search:
             seconds["reading"] += time.perf_counter() - started
 
     def _again(
-        self, reader: Reader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
+        self, reader: ArticleReader, pool: Sequence[Candidate], most: int, seconds: dict[str, float]
     ) -> None:
         """A second round of searches, while nothing fits and in the time that is left."""
         if reader.enough() or not self._time_left(seconds):

@@ -30,7 +30,7 @@ def found_by_search(candidate: Candidate) -> bool:
     return candidate.suggested or bool(candidate.evidence)
 
 
-class Reader:
+class ArticleReader:
     """The articles that were read for one question.
 
     Args:
@@ -138,7 +138,7 @@ class Reader:
         self.ranked = [r for r in self.ranked if (r.article.corpus, r.article.path) != key]
 
     def _branch(self, page: Article) -> None:
-        """A disambiguation page is no source; the articles it leads to are candidates."""
+        """A disambiguation page is not used; the articles it leads to are candidates."""
         if fit(page.title, self._question).mass > 0:
             self._warn(
                 WarningMessage("disambiguation", f"skipping disambiguation page: {page.title}")

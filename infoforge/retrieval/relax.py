@@ -6,7 +6,7 @@ there is budget. On a corpus of a few hundred short articles words seldom stand 
 words come first. What a hit is known to hold (the words of the queries that found it) and at which
 rank it came is its evidence; reading decides later.
 
-The engine ranks by BM25, which puts short articles first; whoever asks mostly means a long one
+The engine ranks by BM25, which puts short articles first; users mostly mean a long one
 (Singhal, Buckley and Mitra 1996: the chance that a text is relevant grows with its length beyond
 what such a ranking gives). Where a search has more hits than can be read, a few words that only
 long texts hold all of are asked for with it: among those hits the long articles come first.
@@ -56,7 +56,7 @@ PLENTY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SearchStep:
     """One request for candidates, for `explain` and benchmarks; ``seconds`` is its wall time."""
 
     corpus: str
@@ -124,7 +124,7 @@ class FullText:
         self.terms = list(terms)
         self.deadline = deadline
         self.budget = budget
-        self.steps: list[Step] = []
+        self.steps: list[SearchStep] = []
         self.candidates: dict[str, Candidate] = {}
         self.absent: set[str] = set()
         self.totals: dict[str, int] = {}
@@ -281,7 +281,7 @@ class FullText:
         started = time.perf_counter()
         found = self.corpus.search(query, limit, self.deadline)
         took = time.perf_counter() - started
-        self.steps.append(Step(self.corpus.name, "fulltext", query, found.total, took))
+        self.steps.append(SearchStep(self.corpus.name, "fulltext", query, found.total, took))
         for rank, hit in enumerate(found.hits):
             evidence = self.candidates.setdefault(hit.path, Candidate(hit)).evidence
             for term in terms:

@@ -1,6 +1,6 @@
 """The relevance filter: an article that lacks the question's rare words is not used.
 
-Better nothing found than five irrelevant articles: whoever asks can act on the first.
+Better nothing found than five irrelevant articles: the user can act on the first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REASONS = {
 
 
 def reason(item: Ranked, best: float) -> str:
-    """Why an article is no source; empty when it is one.
+    """Why an article is rejected; empty when it is not.
 
     Args:
         item: The scored article.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.retrieval.keywords import Keywords, Term
-from infoforge.retrieval.relax import Step
+from infoforge.retrieval.relax import SearchStep
 from infoforge.text.spelling import corrections
 
 TRIED = 6
@@ -19,7 +19,7 @@ def respell(
     absent: frozenset[str],
     corpora: Sequence[Corpus],
     deadline: Deadline,
-    steps: list[Step],
+    steps: list[SearchStep],
 ) -> tuple[str, str] | None:
     """Find what the rarest unknown word of a question was meant to be.
 
@@ -60,10 +60,10 @@ def respell(
 
 
 def _found(
-    spelling: str, beside: Term | None, corpus: Corpus, deadline: Deadline, steps: list[Step]
+    spelling: str, beside: Term | None, corpus: Corpus, deadline: Deadline, steps: list[SearchStep]
 ) -> bool:
     query = f"{spelling} {beside.text}" if beside else spelling
     started = time.perf_counter()
     total = corpus.search(query, 1, deadline).total
-    steps.append(Step(corpus.name, "spelling", query, total, time.perf_counter() - started))
+    steps.append(SearchStep(corpus.name, "spelling", query, total, time.perf_counter() - started))
     return total > 0

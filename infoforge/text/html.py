@@ -73,7 +73,7 @@ _FILE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class HtmlText:
     """A parsed page: its title (may be empty), sections, and links if it disambiguates."""
 
     title: str
@@ -83,7 +83,7 @@ class Document:
     language: str
 
 
-def parse(html: str, path: str = "", title: str = "") -> Document:
+def parse(html: str, path: str = "", title: str = "") -> HtmlText:
     """Turn a page into sections of text.
 
     Args:
@@ -105,7 +105,7 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
     language = (root.attributes.get("lang") or "") if root is not None else ""
     body = tree.body
     if body is None:
-        return Document(title, (), (), False, language)
+        return HtmlText(title, (), (), False, language)
     own = furniture.is_own(tree, html)
     wiki = not own and furniture.is_wiki(tree, html)
     _formulas(body, html)
@@ -120,7 +120,7 @@ def parse(html: str, path: str = "", title: str = "") -> Document:
     root.unwrap_tags(_INLINE)
     root.merge_text_nodes()
     sections = _Walker(title, wiki=wiki).walk(root)
-    return Document(title, sections, links, is_disambiguation, language)
+    return HtmlText(title, sections, links, is_disambiguation, language)
 
 
 def _content(body: LexborNode) -> LexborNode:

@@ -385,7 +385,7 @@ PendingVectors = Callable[[], dict[str, str]]
 class Ahead:
     """One thread that embeds, in the order of asking; a context manager that ends with it.
 
-    The database, the files and whoever is told of progress stay with the thread that asks, so
+    The database, the files and the progress display stay with the thread that asks, so
     only the model is used from a second thread. (ONNX Runtime and a request to a server leave
     Python's lock to the others meanwhile.)
 

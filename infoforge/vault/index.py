@@ -18,7 +18,7 @@ from infoforge.vault.chunks import Chunk, chunks
 from infoforge.vault.embed import Ahead, Embedder, PendingVectors
 from infoforge.vault.errors import VaultError
 from infoforge.vault.notes import NotANote, Note, decode, parse
-from infoforge.vault.store import Entry, Model, Store
+from infoforge.vault.store import Model, NoteEntry, Store
 
 if TYPE_CHECKING:
     from infoforge.config.settings import VaultSettings
@@ -280,7 +280,7 @@ class _Run:
         self.recent = made
         for work in batch.works:
             extra = " ".join((*work.note.aliases, *work.note.tags))
-            entry = Entry(work.source, work.digest, work.note.title, extra, work.modified)
+            entry = NoteEntry(work.source, work.digest, work.note.title, extra, work.modified)
             found = [(chunk, vectors[chunk.digest]) for chunk in work.chunks]
             self.store.put(entry, found, self.settings.language)
             self.tally["added" if work.source in self.new else "changed"] += 1

@@ -89,7 +89,7 @@ def parse(text: str, name: str) -> Note:
     if "excalidraw-plugin" in front.values or name.endswith(".excalidraw"):
         found = _drawing(found)
         name = name.removesuffix(".excalidraw")
-    reader = _Reader(titled=bool(title))
+    reader = _NoteReader(titled=bool(title))
     for block in found:
         reader.add(block)
     reader.end()
@@ -126,7 +126,7 @@ def _drawing(blocks: list[markdown.Block]) -> list[markdown.Block]:
     return found
 
 
-class _Reader:
+class _NoteReader:
     """Blocks under their headings, one pass."""
 
     def __init__(self, *, titled: bool) -> None:

@@ -49,7 +49,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NoteEntry:
     """A note as it is put in.
 
     Attributes:
@@ -301,7 +301,7 @@ class Store:
         )
         return {str(digest): vector for digest, vector in found}
 
-    def put(self, entry: Entry, chunks: Sequence[tuple[Chunk, str]], language: str) -> None:
+    def put(self, entry: NoteEntry, chunks: Sequence[tuple[Chunk, str]], language: str) -> None:
         """Put a note in, in one transaction; what was there of it goes.
 
         Args:

@@ -202,7 +202,7 @@ def start() -> None:
         try:
             _idle.append(_Child())
         except ZimError:
-            return  # whoever opens a file is told
+            return  # opening a file reports it
 
 
 def _idle_child() -> _Child | None:

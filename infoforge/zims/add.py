@@ -13,7 +13,7 @@ from infoforge.zims.check import Damaged, quick, read_header, sums_of
 from infoforge.zims.events import Event, Report
 from infoforge.zims.metalink import parse_metalink, parse_sha256
 from infoforge.zims.partial import Partial, kept_bytes
-from infoforge.zims.source import Source
+from infoforge.zims.source import DownloadSource
 from infoforge.zims.space import balance, require
 from infoforge.zims.state import State, save_state
 from infoforge.zims.units import MIB
@@ -151,9 +151,9 @@ def require_space(adding: Adding, additions: Sequence[Addition]) -> None:
     require(adding.folder, space, (largest.file, largest.size))
 
 
-def _source(addition: Addition) -> Source:
+def _source(addition: Addition) -> DownloadSource:
     path = str(addition.path.resolve())
-    return Source(addition.file, path, addition.size, addition.sha256, None, (path,))
+    return DownloadSource(addition.file, path, addition.size, addition.sha256, None, (path,))
 
 
 def add(adding: Adding, addition: Addition, state: State) -> str:

@@ -25,7 +25,7 @@ _TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """One ZIM of the catalog.
 
     Attributes:
@@ -64,13 +64,17 @@ class Entry:
         return stable_name(self.file)
 
 
-def fetch_catalog(session: Session, url: str, warn: Warn, **filters: str) -> tuple[Entry, ...]:
+def fetch_catalog(
+    session: Session, url: str, warn: Warn, **filters: str
+) -> tuple[CatalogEntry, ...]:
     """The entries of the catalog that can be downloaded; as `fetch_entries`."""
     entries = fetch_entries(session, url, warn, **filters)
     return tuple(entry for entry in entries if not entry.problem)
 
 
-def fetch_entries(session: Session, url: str, warn: Warn, **filters: str) -> tuple[Entry, ...]:
+def fetch_entries(
+    session: Session, url: str, warn: Warn, **filters: str
+) -> tuple[CatalogEntry, ...]:
     """Read the catalog.
 
     Args:
@@ -100,7 +104,7 @@ def fetch_entries(session: Session, url: str, warn: Warn, **filters: str) -> tup
     return entries
 
 
-def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
+def parse_feed(body: bytes, base: str) -> tuple[tuple[CatalogEntry, ...], int]:
     """Read an OPDS feed, also a broken one.
 
     Args:
@@ -126,7 +130,7 @@ def parse_feed(body: bytes, base: str) -> tuple[tuple[Entry, ...], int]:
     return tuple(found), lost
 
 
-def _entry(element: ET.Element, base: str) -> Entry:
+def _entry(element: ET.Element, base: str) -> CatalogEntry:
     url, size, file, problem = "", 0, "", "it has no link to a ZIM file"
     for link in element:
         if xmltree.local(link.tag) == "link" and link.get("type") == "application/x-zim":
@@ -145,7 +149,7 @@ def _entry(element: ET.Element, base: str) -> Entry:
             problem = f"its address is none: {url}"
     text = xmltree.child_text
     languages = re.split(r"[,;\s]+", text(element, "language"))
-    return Entry(
+    return CatalogEntry(
         name=text(element, "name") or stable_name(file),
         flavour=text(element, "flavour"),
         title=text(element, "title"),
@@ -162,13 +166,13 @@ def _entry(element: ET.Element, base: str) -> Entry:
 
 
 def search(
-    entries: Iterable[Entry],
+    entries: Iterable[CatalogEntry],
     words: Sequence[str],
     *,
     language: str = "",
     flavour: str = "",
     max_size: int = 0,
-) -> list[Entry]:
+) -> list[CatalogEntry]:
     """The entries that fit, by name, newest first among editions.
 
     Args:
@@ -181,7 +185,7 @@ def search(
     wanted = [word.casefold() for word in words]
     code = alpha2(language) if language else ""
 
-    def fits(entry: Entry) -> bool:
+    def fits(entry: CatalogEntry) -> bool:
         hay = f"{entry.name} {entry.title} {entry.description} {entry.file}".casefold()
         return (
             all(word in hay for word in wanted)
@@ -206,7 +210,7 @@ def server_filters(language: str, max_size: int) -> dict[str, str]:
     return filters
 
 
-def choose(entries: Iterable[Entry], wanted: Wanted) -> Entry:
+def choose(entries: Iterable[CatalogEntry], wanted: Wanted) -> CatalogEntry:
     """The one entry that was meant: newest, or of the wanted period where the catalog has it.
 
     Args:
@@ -242,7 +246,7 @@ def choose(entries: Iterable[Entry], wanted: Wanted) -> Entry:
     return max(found, key=lambda e: e.date)
 
 
-def _unknown(entries: list[Entry], wanted: Wanted) -> InfoForgeError:
+def _unknown(entries: list[CatalogEntry], wanted: Wanted) -> InfoForgeError:
     import difflib
 
     same = sorted({e.ident for e in entries if e.name.casefold() == wanted.name.casefold()})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from infoforge.contract import CheckFailed, Warn, WarningMessage
 from infoforge.zims.events import Event, Report
 from infoforge.zims.partial import Partial
-from infoforge.zims.source import Source
+from infoforge.zims.source import DownloadSource
 from infoforge.zims.transfer import AttemptFailed, Limiter, attempt
 from infoforge.zims.units import show_size
 
@@ -23,7 +23,7 @@ _STRIKES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DownloadOptions:
     """How to fetch.
 
     Attributes:
@@ -69,10 +69,10 @@ class Download:
     def __init__(
         self,
         session: Session,
-        source: Source,
+        source: DownloadSource,
         folder: Path,
         *,
-        options: Options,
+        options: DownloadOptions,
         report: Report,
         warn: Warn,
     ) -> None:

@@ -30,7 +30,7 @@ def folder_lock(
 
     Args:
         folder: The ZIM folder; made when it is not there.
-        command: What is being done, told to whoever comes second.
+        command: What is being done, shown to the second process.
         wait: Seconds to wait for another holder; 0 refuses at once.
         report: Told once when waiting begins.
         warn: Told when the file system knows no locks.

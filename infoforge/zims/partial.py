@@ -16,20 +16,20 @@ from infoforge.contract import CheckFailed
 from infoforge.files import publish, write_atomic
 from infoforge.text.parse import from_json
 from infoforge.zims.metalink import Pieces
-from infoforge.zims.source import Source
+from infoforge.zims.source import DownloadSource
 from infoforge.zims.space import balance
 from infoforge.zims.units import MIB, show_size
 
 PARTIAL_DIR = ".partial"
 
 _READ = 1 * MIB
-# Written back and dropped from the page cache this often: the cache belongs to whoever searches,
+# Written back and dropped from the page cache this often: the cache belongs to searches,
 # and a power cut then costs seconds of downloading instead of gigabytes.
 _FLUSH = 64 * MIB
 
 
 @dataclass(slots=True)
-class Note:
+class PartialInfo:
     """What stands beside the bytes, so that another process can go on with them.
 
     Attributes:
@@ -46,7 +46,7 @@ class Note:
     validators: dict[str, str] = field(default_factory=dict)
     givers: list[str] = field(default_factory=list)
 
-    def fits(self, source: Source) -> bool:
+    def fits(self, source: DownloadSource) -> bool:
         """Whether these bytes are the start of that file, as far as one can know."""
         if self.size != source.size:
             return False
@@ -71,7 +71,7 @@ class Partial:
         inherited: Some of the bytes are from an earlier process.
     """
 
-    def __init__(self, folder: Path, source: Source) -> None:
+    def __init__(self, folder: Path, source: DownloadSource) -> None:
         self.folder = folder
         self.source = source
         self.path = folder / PARTIAL_DIR / source.file
@@ -88,7 +88,7 @@ class Partial:
             self.note = (
                 note
                 if note is not None and usable
-                else Note(source.origin, source.size, source.sha256)
+                else PartialInfo(source.origin, source.size, source.sha256)
             )
             self._save_note()
             # A link in this place would let the download write elsewhere.
@@ -245,11 +245,11 @@ def note_path(partial: Path) -> Path:
     return partial.with_name(partial.name + ".json")
 
 
-def read_note(partial: Path) -> Note | None:
+def read_note(partial: Path) -> PartialInfo | None:
     """The note of a partial file; ``None`` when there is none that can be read."""
     try:
         data = from_json(note_path(partial).read_bytes())
-        return Note(
+        return PartialInfo(
             origin=str(data["origin"]),
             size=int(data["size"]),
             sha256=str(data["sha256"]),
@@ -260,7 +260,7 @@ def read_note(partial: Path) -> Note | None:
         return None
 
 
-def kept_bytes(folder: Path, source: Source) -> int:
+def kept_bytes(folder: Path, source: DownloadSource) -> int:
     """Bytes of a source that lie in the folder already and can be gone on with."""
     path = folder / PARTIAL_DIR / source.file
     note = read_note(path)
@@ -273,7 +273,7 @@ def kept_bytes(folder: Path, source: Source) -> int:
     return size if size <= source.size else 0
 
 
-def _plain(note: Note) -> dict[str, Any]:
+def _plain(note: PartialInfo) -> dict[str, Any]:
     return {
         "origin": note.origin,
         "size": note.size,

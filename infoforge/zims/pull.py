@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
 from infoforge.contract import CheckFailed, InfoForgeError, Warn, WarningMessage
-from infoforge.zims.catalog import Entry, choose, fetch_catalog
+from infoforge.zims.catalog import CatalogEntry, choose, fetch_catalog
 from infoforge.zims.check import Damaged, quick, read_through
-from infoforge.zims.download import Download, Fetched, Options
+from infoforge.zims.download import Download, DownloadOptions, Fetched
 from infoforge.zims.events import Event, Report
 from infoforge.zims.inventory import editions
-from infoforge.zims.keeping import drop_older
 from infoforge.zims.names import NEWEST, Wanted, book_name, edition, stable_name
 from infoforge.zims.partial import kept_bytes
-from infoforge.zims.source import Source, resolve
+from infoforge.zims.retention import drop_older
+from infoforge.zims.source import DownloadSource, resolve
 from infoforge.zims.space import Space, balance, require
 from infoforge.zims.state import State, load_state, save_state
 
@@ -29,7 +29,7 @@ _ENOUGH_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PullContext:
     """Where and how to pull.
 
     Attributes:
@@ -52,11 +52,11 @@ class Job:
     verify: bool = True
     keep_free: int | None = None
     replace: bool = False
-    options: Options = field(default_factory=Options)
+    options: DownloadOptions = field(default_factory=DownloadOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PullStep:
     """One file of a plan.
 
     Attributes:
@@ -73,7 +73,7 @@ class Step:
     file: str
     size: int
     sha256: str
-    source: Source | None
+    source: DownloadSource | None
     have: int
     older: tuple[str, ...]
     pin: str
@@ -81,15 +81,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class PullResult:
     """What became of a step: ``fetched`` is ``None`` when the file was there already."""
 
-    step: Step
+    step: PullStep
     fetched: Fetched | None
     removed: tuple[str, ...] = ()
 
 
-class Lookup:
+class CatalogLookup:
     """The catalog, asked for no more than is needed.
 
     Args:
@@ -97,18 +97,18 @@ class Lookup:
         many: Fetch it whole at once.
     """
 
-    def __init__(self, job: Job, *, many: bool) -> None:
+    def __init__(self, job: PullContext, *, many: bool) -> None:
         self._job = job
-        self._whole: tuple[Entry, ...] | None = None
+        self._whole: tuple[CatalogEntry, ...] | None = None
         self._many = many
 
-    def whole(self) -> tuple[Entry, ...]:
+    def whole(self) -> tuple[CatalogEntry, ...]:
         """Every entry."""
         if self._whole is None:
             self._whole = fetch_catalog(self._job.session, self._job.catalog, self._job.warn)
         return self._whole
 
-    def choose(self, wanted: Wanted) -> Entry:
+    def choose(self, wanted: Wanted) -> CatalogEntry:
         """The entry that is meant; see `catalog.choose`."""
         job = self._job
         if self._whole is None and not self._many:
@@ -119,7 +119,7 @@ class Lookup:
         return choose(self.whole(), wanted)
 
 
-def plan(job: Job, wanted: Sequence[Wanted], state: State) -> list[Step]:
+def plan(job: PullContext, wanted: Sequence[Wanted], state: State) -> list[PullStep]:
     """Find out what there is to do; connects to the catalog, changes nothing.
 
     Args:
@@ -130,8 +130,8 @@ def plan(job: Job, wanted: Sequence[Wanted], state: State) -> list[Step]:
     Raises:
         InfoForgeError: Something that was asked for is not to be had; nothing is done at all then.
     """
-    lookup = Lookup(job, many=len(wanted) >= _ENOUGH_NAMES)
-    steps: dict[str, Step] = {}
+    lookup = CatalogLookup(job, many=len(wanted) >= _ENOUGH_NAMES)
+    steps: dict[str, PullStep] = {}
     for item in wanted:
         period = item.period or _pinned(item, state)
         step = _there_by_pin(job, item, period, state)
@@ -143,14 +143,14 @@ def plan(job: Job, wanted: Sequence[Wanted], state: State) -> list[Step]:
     return list(steps.values())
 
 
-def space_for(job: Job, steps: Sequence[Step]) -> Space:
+def space_for(job: PullContext, steps: Sequence[PullStep]) -> Space:
     """The balance of the folder's file system for a plan."""
     to_do = [step for step in steps if step.source is not None]
     sizes, have = [s.size for s in to_do], sum(s.have for s in to_do)
     return balance(job.folder, sizes, have, job.keep_free)
 
 
-def require_space(job: Job, steps: Sequence[Step]) -> Space:
+def require_space(job: PullContext, steps: Sequence[PullStep]) -> Space:
     """Refuse a plan that does not fit.
 
     Raises:
@@ -170,7 +170,7 @@ def _pinned(wanted: Wanted, state: State) -> str:
     return next((period for name, period in state.pins.items() if name in names), "")
 
 
-def _there_by_pin(job: Job, wanted: Wanted, period: str, state: State) -> Step | None:
+def _there_by_pin(job: PullContext, wanted: Wanted, period: str, state: State) -> PullStep | None:
     """A pinned edition that is there and known to be right needs no catalog (and no cable)."""
     if wanted.url or not period or period == NEWEST:
         return None
@@ -179,13 +179,13 @@ def _there_by_pin(job: Job, wanted: Wanted, period: str, state: State) -> Step |
         if edition(file) != period or ident not in (record.ident, stable_name(file)):
             continue
         if state.trusted(job.folder / file):
-            return Step(
+            return PullStep(
                 file, record.size, record.sha256, None, record.size, (), wanted.period, "is there"
             )
     return None
 
 
-def _source(job: Job, lookup: Lookup, wanted: Wanted, period: str) -> Source:
+def _source(job: PullContext, lookup: CatalogLookup, wanted: Wanted, period: str) -> DownloadSource:
     if wanted.url:
         return resolve(job.session, wanted.url, verify=job.verify)
     entry = lookup.choose(Wanted(wanted.text, wanted.name, wanted.flavour, period))
@@ -204,7 +204,7 @@ def _source(job: Job, lookup: Lookup, wanted: Wanted, period: str) -> Source:
         ) from error
 
 
-def step_for(job: Job, source: Source, state: State, *, pin: str = "") -> Step:
+def step_for(job: PullContext, source: DownloadSource, state: State, *, pin: str = "") -> PullStep:
     """What is to be done for one source: nothing, when the very file is there."""
     target = job.folder / source.file
     there = editions(job.folder).get(book_name(source.file), [])
@@ -212,12 +212,12 @@ def step_for(job: Job, source: Source, state: State, *, pin: str = "") -> Step:
     size, digest = source.size, source.sha256
     reason = _difference(job, target, source, state)
     if not reason:
-        return Step(source.file, size, digest, None, size, older, pin, "is there")
+        return PullStep(source.file, size, digest, None, size, older, pin, "is there")
     have = kept_bytes(job.folder, source)
-    return Step(source.file, size, digest, source, have, older, pin, reason)
+    return PullStep(source.file, size, digest, source, have, older, pin, reason)
 
 
-def _difference(job: Job, target: Path, source: Source, state: State) -> str:
+def _difference(job: PullContext, target: Path, source: DownloadSource, state: State) -> str:
     """Why the file of that name is not the one that is wanted; empty when it is."""
     if not target.exists():
         return "is not there"
@@ -231,7 +231,7 @@ def _difference(job: Job, target: Path, source: Source, state: State) -> str:
     return ""
 
 
-def _unread(job: Job, target: Path, source: Source, state: State) -> str:
+def _unread(job: PullContext, target: Path, source: DownloadSource, state: State) -> str:
     """As `_difference`, for a file that somebody put there by hand: believed once it was read."""
     problem = quick(target)
     if not problem and source.sha256:
@@ -248,7 +248,7 @@ def _unread(job: Job, target: Path, source: Source, state: State) -> str:
     return f"is there, but {problem}" if problem else ""
 
 
-def execute(job: Job, steps: Sequence[Step], state: State) -> list[Done]:
+def execute(job: PullContext, steps: Sequence[PullStep], state: State) -> list[PullResult]:
     """Do what the plan says; the folder's lock is held by the caller.
 
     A file that cannot be had does not keep the next ones from coming; a full disk does.
@@ -257,7 +257,7 @@ def execute(job: Job, steps: Sequence[Step], state: State) -> list[Done]:
         CheckFailed: Something failed; ``data`` tells what was done all the same.
     """
     require_space(job, steps)
-    done: list[Done] = []
+    done: list[PullResult] = []
     failures: list[InfoForgeError] = []
     for step in steps:
         try:
@@ -271,11 +271,11 @@ def execute(job: Job, steps: Sequence[Step], state: State) -> list[Done]:
     return done
 
 
-def _do(job: Job, step: Step, state: State) -> Done:
+def _do(job: PullContext, step: PullStep, state: State) -> PullResult:
     if step.source is None:
         if _pin(step, state) or state.files != load_state(job.folder).files:
             save_state(job.folder, state)
-        return Done(step, None)
+        return PullResult(step, None)
     download = Download(
         job.session, step.source, job.folder, options=job.options, report=job.report, warn=job.warn
     )
@@ -311,10 +311,10 @@ def _do(job: Job, step: Step, state: State) -> Done:
             )
         )
     job.report(Event("done", step.file, step.size, step.size, "in place"))
-    return Done(step, fetched, removed)
+    return PullResult(step, fetched, removed)
 
 
-def _own_checksum(job: Job, path: Path) -> tuple[str, str]:
+def _own_checksum(job: PullContext, path: Path) -> tuple[str, str]:
     """Without a published hash: does the ZIM fit its own checksum? Problem and SHA-256."""
     try:
         sums = read_through(path, lambda d, t: job.report(Event("verify", path.name, d, t)))
@@ -329,7 +329,7 @@ def _own_checksum(job: Job, path: Path) -> tuple[str, str]:
     return "", sums.sha256
 
 
-def _pin(step: Step, state: State) -> bool:
+def _pin(step: PullStep, state: State) -> bool:
     """Enter or drop a pin; says whether the state changed."""
     name, before = stable_name(step.file), dict(state.pins)
     if step.pin == NEWEST:
@@ -339,7 +339,7 @@ def _pin(step: Step, state: State) -> bool:
     return state.pins != before
 
 
-def _failure(failures: list[InfoForgeError], done: list[Done]) -> CheckFailed:
+def _failure(failures: list[InfoForgeError], done: list[PullResult]) -> CheckFailed:
     first = failures[0]
     data = {
         **(first.data or {}),

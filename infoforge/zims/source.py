@@ -22,7 +22,7 @@ _TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DownloadSource:
     """A file that can be fetched.
 
     Attributes:
@@ -44,7 +44,7 @@ class Source:
     ident: str = ""
 
 
-def resolve(session: Session, url: str, *, ident: str = "", verify: bool = True) -> Source:
+def resolve(session: Session, url: str, *, ident: str = "", verify: bool = True) -> DownloadSource:
     """Ask the metalink, else the ``.sha256`` beside the file, for what is to be known before.
 
     Args:
@@ -87,7 +87,7 @@ def resolve(session: Session, url: str, *, ident: str = "", verify: bool = True)
     # An address that a person gave comes first (it may be a server in the house); one of the
     # catalog is what the mirrors stand for, and comes last.
     mirrors = (*mirrors, bare) if ident else (bare, *mirrors)
-    return Source(
+    return DownloadSource(
         file=file,
         origin=bare,
         size=(meta.size if meta else 0) or _size(session, bare),

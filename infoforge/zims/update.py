@@ -9,13 +9,13 @@ from infoforge.contract import InfoForgeError
 from infoforge.zims.check import quick
 from infoforge.zims.inventory import editions, unknown
 from infoforge.zims.names import book_name, edition, stable_name
-from infoforge.zims.pull import Job, Lookup, Step, step_for
+from infoforge.zims.pull import CatalogLookup, PullContext, PullStep, step_for
 from infoforge.zims.source import resolve
 from infoforge.zims.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class UpdateCheck:
     """What an update means for one name.
 
     Attributes:
@@ -32,11 +32,11 @@ class Outlook:
     file: str
     newest: str
     action: str
-    step: Step | None = None
+    step: PullStep | None = None
     problem: str = ""
 
 
-def outlook(job: Job, names: Sequence[str], state: State) -> list[Outlook]:
+def check_updates(job: PullContext, names: Sequence[str], state: State) -> list[UpdateCheck]:
     """Compare the shelf with the catalog; changes nothing.
 
     Args:
@@ -53,28 +53,28 @@ def outlook(job: Job, names: Sequence[str], state: State) -> list[Outlook]:
         if book_name(name) not in groups:
             raise unknown(job.folder, stable_name(name))
     wanted = [book_name(name) for name in names] or list(groups)
-    lookup = Lookup(job, many=True)
+    lookup = CatalogLookup(job, many=True)
     result = []
     for book in dict.fromkeys(wanted):
         file = groups[book][0]
         name = stable_name(file)
         if name in state.pins:
-            result.append(Outlook(name, file, "", "pinned"))
+            result.append(UpdateCheck(name, file, "", "pinned"))
             continue
         found = [e for e in lookup.whole() if e.stable == name]
         if not found:
-            result.append(Outlook(name, file, "", "unlisted"))
+            result.append(UpdateCheck(name, file, "", "unlisted"))
             continue
         newest = max(found, key=lambda e: e.date)
         good = newest.date < edition(file) or not quick(job.folder / file)
         if newest.date <= edition(file) and good:
-            result.append(Outlook(name, file, newest.date, "current"))
+            result.append(UpdateCheck(name, file, newest.date, "current"))
             continue
         try:
             source = resolve(job.session, newest.url, ident=newest.ident, verify=job.verify)
             step = step_for(job, source, state)
-            result.append(Outlook(name, file, newest.date, "update", step))
+            result.append(UpdateCheck(name, file, newest.date, "update", step))
         except InfoForgeError as error:
             # One mirror list that is away must not keep the others from being updated.
-            result.append(Outlook(name, file, newest.date, "failed", problem=error.message))
+            result.append(UpdateCheck(name, file, newest.date, "failed", problem=error.message))
     return result

@@ -31,7 +31,7 @@ from infoforge.vault.chunks import Chunk
 from infoforge.vault.embed import LocalEmbedder
 from infoforge.vault.index import index
 from infoforge.vault.search import Query, keyword_search, search, vector_search, vector_text
-from infoforge.vault.store import Entry, Model, Store, connect
+from infoforge.vault.store import Model, NoteEntry, Store, connect
 
 VAULTS = REPO.parent / "shared" / "data" / "vaults"
 QUESTIONS = REPO / "tests" / "eval" / "vault_questions.jsonl"
@@ -123,7 +123,7 @@ def generate(store: Store, rows: list, count: int) -> None:
             content = ". ".join(draw.choice(sentences) for _ in range(6))
             chunk = Chunk(f"Note {number} > Part {place}", content, "", f"{number}-{place}")
             pieces.append((chunk, vector_text(mixed / np.linalg.norm(mixed))))
-        entry = Entry(source, str(number), f"Note {number}", "", "2026-05-01")
+        entry = NoteEntry(source, str(number), f"Note {number}", "", "2026-05-01")
         store.put(entry, pieces, "english")
 
 

@@ -18,7 +18,7 @@ from infoforge.contract import WarningMessage
 from infoforge.corpus.base import Corpus, CorpusError, Deadline, DeadlineExceeded
 from infoforge.corpus.kiwix import KiwixCorpus, KiwixServer
 from infoforge.corpus.zim import ZimCorpus
-from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.find import Retrieval, find
 
 FOREVER = Deadline(None)
 ARTICLES = {
@@ -56,7 +56,7 @@ def corpora_of(served: Kiwix) -> list[KiwixCorpus]:
     return [KiwixCorpus(server, book) for book in server.books(FOREVER)]
 
 
-def found(question: str, *corpora: Corpus, deadline: Deadline = FOREVER) -> Found:
+def found(question: str, *corpora: Corpus, deadline: Deadline = FOREVER) -> Retrieval:
     return find(question, corpora, deadline=deadline, warn=lambda warning: None)
 
 

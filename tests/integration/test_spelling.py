@@ -12,7 +12,7 @@ from infoforge.contract import WarningMessage
 from infoforge.corpus.base import Corpus, Deadline
 from infoforge.corpus.kiwix import KiwixCorpus, KiwixServer
 from infoforge.corpus.zim import ZimCorpus
-from infoforge.retrieval.find import Found, find
+from infoforge.retrieval.find import Retrieval, find
 
 ARTICLES = {
     "Nikola Tesla": "<p>Nikola Tesla was an engineer. Tesla died in New York in 1943.</p>",
@@ -29,7 +29,7 @@ def zim(tmp_path: Path) -> Path:
     return path
 
 
-def look(corpora: list[Corpus], question: str) -> tuple[Found, list[WarningMessage]]:
+def look(corpora: list[Corpus], question: str) -> tuple[Retrieval, list[WarningMessage]]:
     told: list[WarningMessage] = []
     found = find(question, corpora, deadline=Deadline(None), warn=told.append, language="en")
     return found, told

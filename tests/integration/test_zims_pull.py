@@ -16,14 +16,14 @@ from support.zim import build_zim
 from infoforge.contract import CheckFailed, InfoForgeError, UsageError, WarningMessage
 from infoforge.files import write_atomic
 from infoforge.net import Trust, public_session
-from infoforge.zims.download import Options
+from infoforge.zims.download import DownloadOptions
 from infoforge.zims.events import Event
+from infoforge.zims.listing import unfinished
 from infoforge.zims.names import parse_wanted
-from infoforge.zims.partial import Note, note_path
-from infoforge.zims.pull import Done, Job, Step, execute, plan
-from infoforge.zims.shelf import unfinished
+from infoforge.zims.partial import PartialInfo, note_path
+from infoforge.zims.pull import PullContext, PullResult, PullStep, execute, plan
 from infoforge.zims.state import load_state
-from infoforge.zims.update import outlook
+from infoforge.zims.update import check_updates
 
 FILE = "wiki_en_all_nopic_2026-06.zim"
 OLD = "wiki_en_all_nopic_2026-03.zim"
@@ -56,14 +56,14 @@ class Box:
 
     folder: Path
     server: Mirror
-    job: Job
+    job: PullContext
     events: list[Event] = field(default_factory=list)
     warnings: list[WarningMessage] = field(default_factory=list)
 
-    def plan(self, *names: str) -> list[Step]:
+    def plan(self, *names: str) -> list[PullStep]:
         return plan(self.job, [parse_wanted(n) for n in names], load_state(self.folder))
 
-    def pull(self, *names: str, **changes: object) -> list[Done]:
+    def pull(self, *names: str, **changes: object) -> list[PullResult]:
         job, state = replace(self.job, **changes), load_state(self.folder)  # type: ignore[arg-type]
         return execute(job, plan(job, [parse_wanted(n) for n in names], state), state)
 
@@ -71,7 +71,9 @@ class Box:
         """Leave a broken-off download of ``file`` behind, as a killed process does."""
 
         whole = self.server.files[f"/zim/{file}"]
-        note = Note(f"{self.server.url}/zim/{file}", len(whole), hashlib.sha256(whole).hexdigest())
+        note = PartialInfo(
+            f"{self.server.url}/zim/{file}", len(whole), hashlib.sha256(whole).hexdigest()
+        )
         path = self.folder / ".partial" / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -90,14 +92,14 @@ def box(tmp_path: Path) -> Iterator[Box]:
     folder = tmp_path / "zims"
     folder.mkdir()
     with Mirror() as server, public_session(Trust({"127.0.0.1"})) as session:
-        made = Box(folder, server, Job(folder, server.catalog, session, print, print))
-        made.job = Job(
+        made = Box(folder, server, PullContext(folder, server.catalog, session, print, print))
+        made.job = PullContext(
             folder=folder,
             catalog=server.catalog,
             session=session,
             report=made.events.append,
             warn=made.warnings.append,
-            options=Options(stall=1.0, retries=2, pause=0.01),
+            options=DownloadOptions(stall=1.0, retries=2, pause=0.01),
         )
         yield made
 
@@ -398,7 +400,7 @@ def test_an_older_edition_stays_until_told(box: Box, content: bytes, old_content
     box.server.publish(OLD, old_content, name="wiki_en_all", flavour="nopic")
     box.pull("wiki_en_all")
     publish(box, content)
-    looks = outlook(box.job, [], load_state(box.folder))
+    looks = check_updates(box.job, [], load_state(box.folder))
     assert [(x.file, x.newest, x.action) for x in looks] == [(OLD, "2026-06", "update")]
     box.pull("wiki_en_all")
     assert (box.folder / OLD).exists()
@@ -415,7 +417,7 @@ def test_pins(box: Box, content: bytes, old_content: bytes) -> None:
     box.pull("wiki_en_all:nopic@2026-03")
     assert (box.folder / OLD).read_bytes() == old_content
     assert load_state(box.folder).pins == {"wiki_en_all_nopic": "2026-03"}
-    assert [x.action for x in outlook(box.job, [], load_state(box.folder))] == ["pinned"]
+    assert [x.action for x in check_updates(box.job, [], load_state(box.folder))] == ["pinned"]
     before = len(box.server.asked)
     (again,) = box.pull("wiki_en_all:nopic@2026-03")
     (held,) = box.pull("wiki_en_all:nopic")
@@ -438,18 +440,18 @@ def test_update_outlook(box: Box, content: bytes, old_content: bytes) -> None:
     build_zim(box.folder / "own_notes_2026-01.zim", {"A": "<p>x"})
     box.server.publish(OLD, old_content, name="wiki_en_all", flavour="nopic")
     box.pull("wiki_en_all")
-    actions = {x.name: x.action for x in outlook(box.job, [], load_state(box.folder))}
+    actions = {x.name: x.action for x in check_updates(box.job, [], load_state(box.folder))}
     assert actions == {"own_notes": "unlisted", "wiki_en_all_nopic": "current"}
     with pytest.raises(UsageError, match="no ZIM 'other'"):
-        outlook(box.job, ["other"], load_state(box.folder))
+        check_updates(box.job, ["other"], load_state(box.folder))
     (box.folder / OLD).write_bytes(old_content[:-5])
-    (look,) = outlook(box.job, ["wiki_en_all_nopic"], load_state(box.folder))
+    (look,) = check_updates(box.job, ["wiki_en_all_nopic"], load_state(box.folder))
     assert look.step is not None
     assert (look.action, look.step.reason) == ("update", "is there with another size")
     publish(box, content)
     box.server.faults[f"/zim/{FILE}.meta4"] = "500"
     box.server.faults[f"/zim/{FILE}.sha256"] = "500"
-    (look,) = outlook(box.job, ["wiki_en_all_nopic"], load_state(box.folder))
+    (look,) = check_updates(box.job, ["wiki_en_all_nopic"], load_state(box.folder))
     assert (look.action, look.step) == ("failed", None)
 
 

@@ -15,7 +15,7 @@ from support.fault_server import FaultServer, refused_url
 
 from infoforge.config import discover as discovery
 from infoforge.config.check import check
-from infoforge.config.discover import Found, ModelServer, ZimFolder, discover
+from infoforge.config.discover import Discovered, ModelServer, ZimFolder, discover
 from infoforge.config.explain import explain, keys
 from infoforge.config.load import load
 from infoforge.config.settings import (
@@ -108,7 +108,7 @@ def test_a_real_kiwix_serve_is_found(version, request, make_zim):
 # The file that is written
 
 
-FOUND = Found(
+FOUND = Discovered(
     (ZimFolder(Path("/srv/zims"), ("a.zim",)),),
     (
         ModelServer("ollama", "http://127.0.0.1:11434/v1", ("nomic-embed-text", "qwen3:8b")),
@@ -131,7 +131,7 @@ def test_what_was_found_is_what_the_file_says(tmp_path, env):
 
 def test_without_a_model_server_answers_are_quotes(tmp_path, env):
     file = tmp_path / "c.yaml"
-    file.write_text(render(chosen(Found())))
+    file.write_text(render(chosen(Discovered())))
     assert [e.kind for e in load(str(file), env).endpoints] == ["quote"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from infoforge.contract import CheckFailed, UsageError
-from infoforge.zims.catalog import Entry, choose, parse_feed, search, server_filters
+from infoforge.zims.catalog import CatalogEntry, choose, parse_feed, search, server_filters
 from infoforge.zims.names import parse_wanted
 
 BASE = "http://h/catalog/v2/entries"
@@ -34,14 +34,16 @@ def entry(
       <link rel="acquisition" type="{ZIM}" href="{href}" length="14000128"/>{more}</entry>"""
 
 
-def read(*entries: str, head: str = HEAD, tail: str = "</feed>") -> tuple[tuple[Entry, ...], int]:
+def read(
+    *entries: str, head: str = HEAD, tail: str = "</feed>"
+) -> tuple[tuple[CatalogEntry, ...], int]:
     return parse_feed((head + "".join(entries) + tail).encode(), BASE)
 
 
 def test_an_entry() -> None:
     (found,), lost = read(entry())
     assert lost == 0
-    assert found == Entry(
+    assert found == CatalogEntry(
         name="wikipedia_de_all",
         flavour="nopic",
         title="Wikipedia",
@@ -114,10 +116,10 @@ def test_an_address_that_is_none_is_no_download(href: str) -> None:
     assert (found.url, found.file) == ("", "")
 
 
-SAMPLE = Entry("w_en", "", "Words", "", ("en",), "2026-05", 5, 1, "https://d/w.zim", "", "")
+SAMPLE = CatalogEntry("w_en", "", "Words", "", ("en",), "2026-05", 5, 1, "https://d/w.zim", "", "")
 
 
-def made(name: str, flavour: str, date: str, **more: object) -> Entry:
+def made(name: str, flavour: str, date: str, **more: object) -> CatalogEntry:
     file = "_".join(filter(None, (name, flavour, date))) + ".zim"
     url = f"https://d/{file}"
     return replace(SAMPLE, name=name, flavour=flavour, date=date, file=file, url=url, **more)

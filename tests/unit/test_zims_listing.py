@@ -15,8 +15,8 @@ from infoforge.contract import CheckFailed, UsageError
 from infoforge.zims.check import quick, read_through
 from infoforge.zims.events import Event, silent
 from infoforge.zims.inventory import switched
-from infoforge.zims.keeping import enabled_after, prune, remove, verify
-from infoforge.zims.shelf import Zim, read_shelf, served_uuids
+from infoforge.zims.listing import Zim, list_zims, served_uuids
+from infoforge.zims.retention import enabled_after, prune, remove, verify
 from infoforge.zims.state import STATE_FILE, State, load_state, save_state
 
 MakeZim = Callable[..., Path]
@@ -48,7 +48,7 @@ def damage(path: Path, at: int = -200) -> None:
 
 
 def shelf(folder: Path, *enabled: str, served: frozenset[str] | None = None) -> dict[str, Zim]:
-    return {z.file: z for z in read_shelf(folder, enabled, load_state(folder), served)}
+    return {z.file: z for z in list_zims(folder, enabled, load_state(folder), served)}
 
 
 def test_list(old: Path, new: Path) -> None:

@@ -10,14 +10,14 @@ from infoforge.contract import CheckFailed, UsageError
 from infoforge.zims.check import Damaged, Sums, quick, read_entries, read_through
 from infoforge.zims.events import Event, Report
 from infoforge.zims.inventory import CachedCheck, editions, find, is_enabled, is_meant, is_older
+from infoforge.zims.listing import unfinished
 from infoforge.zims.names import book_name, edition, parts_of, stable_name, url_name
 from infoforge.zims.partial import PARTIAL_DIR, note_path
-from infoforge.zims.shelf import unfinished
 from infoforge.zims.state import State, save_state
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerifyResult:
     """What a check of one file found.
 
     Attributes:
@@ -34,7 +34,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RemovedFile:
     """A file that was removed (or would be), with its size in bytes and the reason."""
 
     file: str
@@ -43,14 +43,14 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptFile:
     """A file that might have been removed and was not, and why."""
 
     file: str
     reason: str
 
 
-def verify(folder: Path, file: str, state: State, report: Report, *, full: bool) -> Verdict:
+def verify(folder: Path, file: str, state: State, report: Report, *, full: bool) -> VerifyResult:
     """Check one file.
 
     Args:
@@ -63,17 +63,19 @@ def verify(folder: Path, file: str, state: State, report: Report, *, full: bool)
     path = folder / file
     problem = CachedCheck(fresh=True)(path)
     if problem or not full:
-        return Verdict(file, problem, "header")
+        return VerifyResult(file, problem, "header")
     try:
         sums = read_through(path, lambda done, all_: report(Event("verify", file, done, all_)))
     except Damaged as error:
-        return Verdict(file, str(error), "all")
+        return VerifyResult(file, str(error), "all")
     except OSError as error:
-        return Verdict(file, f"the disk cannot read all of it: {error.strerror or error}", "all")
+        return VerifyResult(
+            file, f"the disk cannot read all of it: {error.strerror or error}", "all"
+        )
     problem = _compare(sums, state, path) or read_entries(path)
     if not problem:
         state.remember(path, sums.sha256)
-    return Verdict(file, problem, "all", sums.sha256)
+    return VerifyResult(file, problem, "all", sums.sha256)
 
 
 def _size(path: Path) -> int:
@@ -93,7 +95,7 @@ def _compare(sums: Sums, state: State, path: Path) -> str:
     return ""
 
 
-def remove(folder: Path, names: Sequence[str], state: State, *, force: bool) -> list[Gone]:
+def remove(folder: Path, names: Sequence[str], state: State, *, force: bool) -> list[RemovedFile]:
     """Remove files, and broken-off downloads, by file name or stable name.
 
     Args:
@@ -149,7 +151,7 @@ def _refuse_last(folder: Path, files: Sequence[str]) -> None:
 
 def prune(
     folder: Path, enabled: Sequence[str], state: State, report: Report, *, check: bool
-) -> tuple[list[Gone], list[Kept]]:
+) -> tuple[list[RemovedFile], list[KeptFile]]:
     """Remove superseded editions and downloads that were overtaken.
 
     An older edition goes only when a newer one is there whose every byte is known to be right;
@@ -163,17 +165,17 @@ def prune(
         report: Told how far the reading is.
         check: Only say what would go.
     """
-    gone: list[Gone] = []
-    kept: list[Kept] = []
+    gone: list[RemovedFile] = []
+    kept: list[KeptFile] = []
     for files in editions(folder).values():
         newest = _newest_right(folder, files, state, report, kept)
         for file in files[files.index(newest) + 1 :] if newest else []:
             if not is_older(file, newest):
-                kept.append(Kept(file, f"its name is {newest}'s but for case and accents"))
+                kept.append(KeptFile(file, f"its name is {newest}'s but for case and accents"))
             elif state.pins.get(stable_name(file)) == edition(file):
-                kept.append(Kept(file, "it is pinned"))
+                kept.append(KeptFile(file, "it is pinned"))
             elif url_name(file) in map(url_name, enabled):
-                kept.append(Kept(file, "the configuration names this file"))
+                kept.append(KeptFile(file, "the configuration names this file"))
             else:
                 gone.append(_unlink(folder / file, f"older than {newest}", check=check))
     for item in unfinished(folder):
@@ -188,7 +190,7 @@ def prune(
 
 
 def _newest_right(
-    folder: Path, files: Sequence[str], state: State, report: Report, kept: list[Kept]
+    folder: Path, files: Sequence[str], state: State, report: Report, kept: list[KeptFile]
 ) -> str:
     """The newest edition that is right to the last byte; empty when there is nothing to prune."""
     for position, file in enumerate(files[:-1]):
@@ -198,11 +200,11 @@ def _newest_right(
         if not verdict.problem:
             return file
         older = files[position + 1]
-        kept.append(Kept(older, f"{file} is newer, but {verdict.problem}"))
+        kept.append(KeptFile(older, f"{file} is newer, but {verdict.problem}"))
     return ""
 
 
-def drop_older(folder: Path, file: str, state: State) -> list[Gone]:
+def drop_older(folder: Path, file: str, state: State) -> list[RemovedFile]:
     """Remove the older editions of a file that has just been verified, but for a pinned one."""
     gone = []
     for other in editions(folder).get(book_name(file), []):
@@ -232,7 +234,7 @@ def enabled_after(enabled: Sequence[str], gone: Sequence[str], left: Sequence[st
     return kept or list(enabled)
 
 
-def _unlink(path: Path, reason: str, *, check: bool = False) -> Gone:
+def _unlink(path: Path, reason: str, *, check: bool = False) -> RemovedFile:
     """Remove a file (all its parts; a link, not what it leads to) and say how much it was.
 
     Raises:
@@ -249,4 +251,4 @@ def _unlink(path: Path, reason: str, *, check: bool = False) -> Gone:
         raise CheckFailed(
             f"cannot remove {path}: {error.strerror or error}", "check the folder's owner and mode"
         ) from error
-    return Gone(path.name, size, reason)
+    return RemovedFile(path.name, size, reason)

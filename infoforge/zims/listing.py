@@ -86,7 +86,7 @@ def unfinished(folder: Path) -> list[Unfinished]:
     return found
 
 
-def read_shelf(
+def list_zims(
     folder: Path, enabled: Sequence[str], state: State, served: frozenset[str] | None
 ) -> list[Zim]:
     """Look at every file.
