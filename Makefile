@@ -83,8 +83,8 @@ $(VAULT): pyproject.toml $(DEV)
 test-vault: $(VAULT)
 	@scripts/system-packages test
 	@scripts/postgres-17 --prepare >/dev/null || true
-	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP \
-	  --cov= --cov-config=tests/vault/coverage.toml --cov-report=term)
+	@$(if $(OFFLINE),scripts/offline) $(BIN)/pytest tests/vault $(if $(PYTEST),$(PYTEST),-rP tests/unit/test_vault_*.py \
+	  --cov --cov-config=tests/vault/coverage.toml --cov-report=term)
 
 bench-vault: $(VAULT)
 	@scripts/postgres-17 --prepare >/dev/null

@@ -84,22 +84,21 @@ def box(run_cli, kiwix37, shared_data, model):
     return run_cli
 
 
-def test_an_answer_is_cited(box):
+def test_an_answer_shows_its_sources_and_whether_it_cites_them(box):
+    """A model of this size seldom cites: then the answer says so, and has the articles with it."""
     for question, title in QUESTIONS.items():
-        run = box("ask", question, *SHORT, timeout=500)
+        run = box("ask", question, *SHORT, "--json", timeout=500)
         print(question, run.stdout, run.stderr, sep="\n--- ")
         assert run.code == 0
-        assert "grounding on" in run.stderr
-        assert "Traceback" not in run.stderr
-        answer, heading, sources = run.stdout.partition("\nCitations:\n")
-        assert answer.strip()
-        cited = re.findall(r"^\[(\d+)\] (.+?) — (http://127\.0\.0\.1:\d+/\S+)", sources, re.M)
-        for _, _, url in cited:
-            with urllib.request.urlopen(url, timeout=10) as page:
+        data = run.json["data"]
+        assert data["answer"].strip()
+        codes = [warning["code"] for warning in run.json["warnings"]]
+        assert data["citations"] or data["refused"] or "uncited" in codes
+        shown = [*data["citations"], *data["also_read"]]
+        assert title in [source["title"] for source in shown]
+        for source in shown:
+            with urllib.request.urlopen(source["url"], timeout=10) as page:
                 assert page.status == 200
-        if heading and title in [name for _, name, _ in cited]:
-            return
-    pytest.fail(f"none of {len(QUESTIONS)} answers names the article that it is from")
 
 
 def test_the_json_view_is_the_same_answer(box):

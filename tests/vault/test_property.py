@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from infoforge.config.settings import VaultSettings
+from infoforge.text.markdown import is_empty
 from infoforge.vault.chunks import chunks
 from infoforge.vault.index import index
 from infoforge.vault.notes import decode, parse
@@ -132,7 +133,7 @@ def machine(postgres):
             wanted = {}
             for path in self.notes():
                 data = path.read_bytes()
-                if b"\0" in data:
+                if b"\0" in data or is_empty(decode(data)):
                     continue
                 model = Cheap()
                 cut = chunks(parse(decode(data), path.stem), model.count, model.window)

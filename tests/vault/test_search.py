@@ -31,9 +31,10 @@ def real(postgres, minilm, shared_data, tmp_path_factory):
     )
     with Store(connect(settings)) as store:
         done = index(store, lambda: minilm, settings, warn=lambda warning: None)
-        assert done.added == 226
+        # Ten of the 226 have nothing below their front matter: they are not indexed.
+        assert (done.added, done.skipped) == (216, 10)
         again = index(store, lambda: minilm, settings, warn=lambda warning: None)
-        assert (again.unchanged, again.embedded) == (226, 0)
+        assert (again.unchanged, again.embedded) == (216, 0)
         yield store
 
 
