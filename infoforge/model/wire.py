@@ -147,7 +147,8 @@ class Exchange:
         for data in self.chunks():
             parts.append(data)
             size += len(data)
-            if size >= most:
+            # Not at ``most`` itself: what comes next says whether the body is whole or too large.
+            if size > most:
                 break
         return b"".join(parts)[:most]
 
