@@ -266,7 +266,7 @@ def line(
         points: By x.
         title: What the plot shows, for readers who do not see it.
         x_label: Under the x axis.
-        y_label: Beside the y axis.
+        y_label: Next to the y axis.
         x_most: End of the x axis; a round number past the last point when 0.
         y_most: End of the y axis.
         x_least: Start of the x axis.

@@ -18,7 +18,7 @@ class ChatReply:
 
     Attributes:
         stripper: Holds the visible text.
-        reasoned: Whether the server sent thinking, in the text or beside it.
+        reasoned: Whether the server sent thinking, in the text or next to it.
         finish: Its ``finish_reason``; empty until it comes.
         done: Whether the reply came to its end.
         called: Whether it called a tool.
@@ -200,7 +200,7 @@ def _take(reply: ChatReply, document: dict[str, Any], show: Callable[[str, bool]
 
 
 def _content(content: object) -> tuple[str, bool]:
-    """The text of a message, and whether thinking stands beside it: a string or a list of parts."""
+    """The text of a message, and whether it comes with thinking: a string or a list of parts."""
     if isinstance(content, str):
         return content, False
     texts: list[str] = []

@@ -52,17 +52,21 @@ def respell(
     spellings = corrections(wrong.text.lower(), language)[:TRIED]
     anchor = next((t for t in ranked if t.stem not in absent), None)
     ways: list[Term | None] = [anchor, None] if anchor and wrong.name else [anchor]
-    for beside in ways:
+    for neighbour in ways:
         for spelling in spellings:
-            if any(_found(spelling, beside, corpus, deadline, steps) for corpus in corpora):
+            if any(_found(spelling, neighbour, corpus, deadline, steps) for corpus in corpora):
                 return wrong.text, spelling.capitalize() if wrong.name else spelling
     return None
 
 
 def _found(
-    spelling: str, beside: Term | None, corpus: Corpus, deadline: Deadline, steps: list[SearchStep]
+    spelling: str,
+    neighbour: Term | None,
+    corpus: Corpus,
+    deadline: Deadline,
+    steps: list[SearchStep],
 ) -> bool:
-    query = f"{spelling} {beside.text}" if beside else spelling
+    query = f"{spelling} {neighbour.text}" if neighbour else spelling
     started = time.perf_counter()
     total = corpus.search(query, 1, deadline).total
     steps.append(SearchStep(corpus.name, "spelling", query, total, time.perf_counter() - started))

@@ -1,4 +1,4 @@
-"""What the index holds, beside what the folder holds."""
+"""What the index holds, next to what the folder holds."""
 
 from __future__ import annotations
 

@@ -547,8 +547,8 @@ def _here(claim: _Statement, i: int, shared: Mapping[tuple[int, int], float]) ->
     best = 0.0
     for n, e in enumerate(claim.evidence):
         for s in {e.tokens[j].sentence for j in claim.places[n][i][:_MOST_PLACES]}:
-            beside = max(shared.get((n, s - 1), 0.0), shared.get((n, s + 1), 0.0))
-            best = max(best, shared.get((n, s), 0.0) + 0.4 * beside)
+            neighbour = max(shared.get((n, s - 1), 0.0), shared.get((n, s + 1), 0.0))
+            best = max(best, shared.get((n, s), 0.0) + 0.4 * neighbour)
     return best
 
 

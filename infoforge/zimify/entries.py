@@ -46,7 +46,7 @@ UNSUPPORTED = frozenset({
 """Endings of documents that no reader here understands: they are kept as files, and named."""
 _MAN_PAGE = re.compile(r"\.(?:[1-8][a-z]{0,5}|[1-8](?:pm|perl|ssl|posix))(?:\.gz)?$")
 KEPT_AS_FILE = frozenset({"_sources", "_static", "_images", "_downloads"})
-"""Folders that Sphinx writes beside its pages: what lies in them belongs to pages, is none."""
+"""Folders that Sphinx writes next to its pages: what lies in them belongs to pages, is none."""
 
 # The system's own tables differ from machine to machine; the same folder must give the same ZIM.
 _TYPES = mimetypes.MimeTypes(filenames=())
@@ -178,7 +178,7 @@ INDEX_STEMS = ("index", "_index", "readme", "default")
 
 CONVERTED = frozenset(KINDS.values()) - {"html"}
 ORIGINAL_KEPT = frozenset({"csv", "pdf", "docx", "epub", "notebook", "spreadsheet", "rtf", "mail"})
-"""Kinds whose original stays in the ZIM under its own name, beside the page made of it."""
+"""Kinds whose original stays in the ZIM under its own name, next to the page made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class EntryIndex:
     def _at(self, path: str) -> str | None:
         document = self.by_rel.get(path)
         if document is not None:
-            # The original is kept beside its page: who links to the file means the file.
+            # The original is kept next to its page: who links to the file means the file.
             return document.file.rel if document.file.kind in ORIGINAL_KEPT else document.path
         if path in self.entries:
             return path

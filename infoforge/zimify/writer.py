@@ -27,7 +27,7 @@ TITLE_BYTES = 200
 
 
 class ZimWriter:
-    """Writes one ZIM file beside its final name; used in a ``with`` block.
+    """Writes one ZIM file next to its final name; used in a ``with`` block.
 
     When the block ends without an error, the file is closed, but not yet renamed: see `commit`.
     After an error nothing is left.
@@ -104,7 +104,7 @@ class ZimWriter:
         self.discard()
 
     def discard(self) -> None:
-        """Remove the unfinished file, and the index files that libzim keeps beside it."""
+        """Remove the unfinished file, and the index files that libzim keeps next to it."""
         for path in self.temporary.parent.glob(f"{glob.escape(self.temporary.stem)}*"):
             with suppress(OSError):
                 if path.is_dir():

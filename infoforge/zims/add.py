@@ -243,12 +243,12 @@ def _checked(adding: Adding, addition: Addition, handle: int) -> str:
 
 def _link(adding: Adding, path: Path, target: Path) -> None:
     """A hard link where that is possible, else a symbolic one; put in place by rename."""
-    beside = temporary_name(adding.folder / target.name)
+    temporary = temporary_name(adding.folder / target.name)
     try:
         try:
-            os.link(path.resolve(), beside)
+            os.link(path.resolve(), temporary)
         except OSError:
-            beside.symlink_to(path.resolve())
+            temporary.symlink_to(path.resolve())
             adding.warn(
                 WarningMessage(
                     "symbolic_link",
@@ -257,10 +257,10 @@ def _link(adding: Adding, path: Path, target: Path) -> None:
                 )
             )
         try:
-            beside.replace(target)
+            temporary.replace(target)
         finally:
             # rename does nothing when both are already the same file.
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise CheckFailed(
             f"cannot link {target}: {error.strerror or error}", "copy it: leave --link out"

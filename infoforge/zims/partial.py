@@ -30,7 +30,7 @@ _FLUSH = 64 * MIB
 
 @dataclass(slots=True)
 class PartialInfo:
-    """What stands beside the bytes, so that another process can go on with them.
+    """What is kept next to the bytes, so that another process can go on with them.
 
     Attributes:
         origin: Address that it was asked by.
